@@ -1,1 +1,13 @@
-//! Under construction.
+//! The storage engine of Ostraca: a dense, create-only log on any object
+//! store, whose only commit is "create the next entry if it is absent".
+//!
+//! It knows keys, entries, checkpoints and round trips. It knows nothing of
+//! memories, of search or of HTTP.
+
+pub mod decorator;
+pub mod error;
+pub mod io;
+pub mod key;
+pub mod log;
+pub mod port;
+pub mod store;
