@@ -1,1 +1,27 @@
-//! Under construction.
+//! Search over agent memories, as a pure function of records and bytes: text
+//! analysis, BM25, vectors, filters, fusion, and the query as steps.
+//!
+//! It is separate so that the whole of ranking can be tested and replayed
+//! without a network. It must not do I/O, read a clock or know of object
+//! storage: a query says what it needs ([`Step::Need`]) and the caller fetches.
+
+pub mod answer;
+pub mod bm25;
+pub mod filter;
+pub mod fusion;
+pub mod query;
+pub mod record;
+pub mod snippet;
+pub mod step;
+pub mod tail;
+pub mod text;
+pub mod vector;
+
+pub use answer::{Answer, Coverage, Degraded, Hit, Lane};
+pub use filter::{Filter, FilterError, ValueSyntax};
+pub use query::{Mode, Query, ScopeFilter, TimeField, VectorSource, Window};
+pub use record::{
+    Chunk, Embedding, Metadata, Record, RecordError, ScopeError, ScopePath, Status, Value,
+};
+pub use step::{Checkpoint, Fetched, Read, Search, SearchError, Segment, Step, VectorUnavailable};
+pub use tail::Tail;

@@ -1,0 +1,1 @@
+//! Snippets: the part of a long content that shows why it was found.

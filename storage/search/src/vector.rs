@@ -1,0 +1,68 @@
+//! Vectors: checking them, and the cosine of two.
+//!
+//! The dot product is written so that the compiler vectorises it on every
+//! target without `unsafe`. What is not a number is refused at the boundary, so
+//! that no score is ever NaN.
+
+/// Why a vector was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VectorError {
+    /// No component at all.
+    #[error("the vector is empty")]
+    Empty,
+    /// NaN or infinite.
+    #[error("component {position} of the vector is not a finite number")]
+    NotFinite {
+        /// Position, from 0.
+        position: usize,
+    },
+    /// Another dimension than the profile's.
+    #[error("expected {expected} got {got}")]
+    Dimension {
+        /// The profile's.
+        expected: usize,
+        /// The vector's.
+        got: usize,
+    },
+}
+
+/// Components that are summed side by side.
+const LANES: usize = 16;
+
+/// Checks that a vector has components, all finite, and as many as expected.
+pub fn check(vector: &[f32], expected: Option<usize>) -> Result<(), VectorError> {
+    if vector.is_empty() {
+        return Err(VectorError::Empty);
+    }
+    if let Some(expected) = expected.filter(|expected| *expected != vector.len()) {
+        return Err(VectorError::Dimension { expected, got: vector.len() });
+    }
+    match vector.iter().position(|component| !component.is_finite()) {
+        Some(position) => Err(VectorError::NotFinite { position }),
+        None => Ok(()),
+    }
+}
+
+/// The dot product of two vectors of the same length.
+///
+/// Of different lengths, the components that only one has count as zero.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let (mut a, mut b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let mut sums = [0.0_f32; LANES];
+    for (a, b) in a.by_ref().zip(b.by_ref()) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// The factor that makes a vector of unit length; 0 for the zero vector.
+///
+/// Scaled by the largest component first, so that no square overflows or
+/// vanishes.
+pub fn inverse_norm(vector: &[f32]) -> f64 {
+    let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    if norm > 0.0 { norm.recip() } else { 0.0 }
+}
