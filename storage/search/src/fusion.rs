@@ -4,6 +4,8 @@
 //! 1 / (k + rank) over the lanes it is in, with equal weights and ranks from 1. So a
 //! record never gains by being absent from a lane.
 
+use std::collections::BTreeMap;
+
 /// The constant of the formula.
 pub const K: f64 = 60.0;
 
@@ -18,4 +20,18 @@ pub fn normalised(score: f64, lanes: usize) -> f64 {
         return 0.0;
     }
     score / (contribution(1) * lanes as f64)
+}
+
+/// Fuses lanes, each an order of items from best to worst without repeats, into
+/// scores by item.
+pub fn fuse<T: Ord>(
+    lanes: impl IntoIterator<Item = impl IntoIterator<Item = T>>,
+) -> BTreeMap<T, f64> {
+    let mut scores = BTreeMap::new();
+    for lane in lanes {
+        for (place, item) in lane.into_iter().enumerate() {
+            *scores.entry(item).or_default() += contribution(place + 1);
+        }
+    }
+    scores
 }

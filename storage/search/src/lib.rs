@@ -10,6 +10,7 @@ pub mod bm25;
 pub mod filter;
 pub mod fusion;
 pub mod query;
+mod rank;
 pub mod record;
 pub mod snippet;
 pub mod step;

@@ -4,6 +4,7 @@
 //! records always has the same answer. Surfaces translate into it; nothing here
 //! knows their argument names.
 
+use crate::bm25::Bm25;
 use crate::filter::Filter;
 use crate::record::{Record, ScopePath, Status};
 
@@ -45,6 +46,8 @@ pub struct Query {
     /// How many of its best records each lane contributes to fusion; a larger
     /// `limit` raises it.
     pub lane_depth: usize,
+    /// The parameters of the keyword lane.
+    pub bm25: Bm25,
 }
 
 impl Query {
@@ -63,7 +66,13 @@ impl Query {
             limit: DEFAULT_LIMIT,
             min_score: None,
             lane_depth: DEFAULT_LANE_DEPTH,
+            bm25: Bm25::default(),
         }
+    }
+
+    /// Whether the query's vector has to be fetched.
+    pub fn awaits_vector(&self) -> bool {
+        self.mode != Mode::Keyword && matches!(self.vector, VectorSource::Awaited { .. })
     }
 
     /// Whether the query may see a record at all, whatever it is ranked.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::answer::Answer;
-use crate::query::{Query, VectorSource};
+use crate::query::Query;
+use crate::rank;
 use crate::tail::Tail;
 
 /// What the caller has to fetch, all of it in parallel, before the next step.
@@ -157,14 +158,14 @@ impl Search {
         }
         self.state = State::Tail;
         let mut reads = vec![Read::Tail];
-        if matches!(self.query.vector, VectorSource::Awaited { .. }) {
+        if self.query.awaits_vector() {
             reads.push(Read::QueryVector);
         }
         Ok(Step::Need(reads))
     }
 
     fn feed_tail(&mut self, fetched: Vec<Fetched<'_>>) -> Result<Step, SearchError> {
-        let awaited = matches!(self.query.vector, VectorSource::Awaited { .. });
+        let awaited = self.query.awaits_vector();
         let mut fetched = fetched.into_iter();
         let tail = match fetched.next() {
             Some(Fetched::Tail(tail)) => tail,
@@ -180,7 +181,7 @@ impl Search {
             return Err(unexpected("nothing more", Some(&more)));
         }
         self.state = State::Answered;
-        crate::tail::answer(tail, &self.query, vector).map(Step::Done)
+        rank::answer(tail, &self.query, vector).map(Step::Done)
     }
 }
 

@@ -1,7 +1,23 @@
-//! Text analysis.
-/// Folds.
-pub fn fold(text: &str) -> String { text.to_lowercase() }
-/// CJK.
-pub fn is_spaceless(c: char) -> bool { !c.is_ascii() }
-/// Whether a text has nothing that a reader could see.
-pub fn is_blank(text: &str) -> bool { text.trim().is_empty() }
+//! Text analysis: one pipeline from text to terms, for what is stored and for
+//! what is asked.
+//!
+//! The two sides share every fold and split, because a word that is analysed
+//! twice in two ways is never found. User text is always literal: no character is an
+//! operator here, and no input fails.
+
+mod class;
+mod fold;
+mod query;
+mod stop;
+mod terms;
+mod tokens;
+
+pub use class::is_blank;
+pub(crate) use class::is_spaceless;
+pub use fold::fold;
+pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryTerms};
+pub use terms::DocumentTerms;
+pub use tokens::{Role, Side, Token, tokens};
+
+
+

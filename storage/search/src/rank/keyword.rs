@@ -1,0 +1,45 @@
+//! The keyword lane: BM25 over the posting lists of the query's terms.
+//!
+//! Terms are added up in the order of their text, so that the sum is the same
+//! to the last bit whatever the index went through. Statistics are the whole
+//! collection's; only places are restricted to what is visible.
+
+use super::lane::{Ranked, Scored, Visible};
+use crate::bm25::Bm25;
+use crate::tail::Tail;
+use crate::text::QueryTerms;
+
+pub(super) fn rank(tail: &Tail, visible: &Visible, terms: &QueryTerms, bm25: Bm25) -> Ranked {
+    let totals = tail.totals();
+    let mut scores = vec![0.0_f64; tail.numbers_end()];
+    for (term, count) in &terms.counts {
+        let Some(posting) = tail.posting(term) else {
+            continue;
+        };
+        let weight = Bm25::idf(totals, posting.document_frequency()) * f64::from(*count);
+        for (doc, tf) in posting.entries() {
+            if !visible.contains(*doc) {
+                continue;
+            }
+            let length = tail.doc(*doc).map_or(0, |doc| doc.length);
+            if let Some(score) = scores.get_mut(*doc as usize) {
+                *score += bm25.score(totals, weight, *tf, length);
+            }
+        }
+    }
+    let scored = (0_u32..)
+        .zip(scores)
+        .filter(|(_, score)| *score > 0.0)
+        .map(|(doc, score)| Scored { doc, score });
+    Ranked::of(tail, scored)
+}
+
+/// The query's terms that a record contains.
+pub(super) fn matched(tail: &Tail, doc: u32, terms: &QueryTerms) -> Vec<String> {
+    terms
+        .counts
+        .keys()
+        .filter(|term| tail.posting(term).is_some_and(|posting| posting.contains(doc)))
+        .cloned()
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! The terms of a query.
+//!
+//! A query is clamped rather than refused: agents paste whole conversations, and
+//! what they ask stands at the end. Nothing in it is an operator.
+
+use std::collections::BTreeMap;
+
+use super::tokens::{Role, Side, tokens};
+
+/// Longest query that is used whole, in bytes.
+pub const MAX_QUERY_BYTES: usize = 32 * 1024;
+/// Most tokens of a query that are used.
+pub const MAX_QUERY_TERMS: usize = 4096;
+
+/// The terms of a query and how often each occurs in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueryTerms {
+    /// Occurrences by term.
+    pub counts: BTreeMap<String, u32>,
+    /// Whether only the end of the query was used.
+    pub clamped: bool,
+}
+
+impl QueryTerms {
+    /// Analyses a query. One of stop words only keeps them.
+    pub fn of(text: &str) -> Self {
+        let tail = tail_of(text);
+        let mut clamped = tail.len() < text.len();
+        let all = tokens(tail, Side::Query);
+        let has_content = all.iter().any(|token| token.role != Role::Stop);
+        let mut terms: Vec<String> = all
+            .into_iter()
+            .filter(|token| !has_content || token.role != Role::Stop)
+            .map(|token| token.term)
+            .collect();
+        if terms.len() > MAX_QUERY_TERMS {
+            terms.drain(..terms.len() - MAX_QUERY_TERMS);
+            clamped = true;
+        }
+        let mut counts = BTreeMap::new();
+        for term in terms {
+            *counts.entry(term).or_default() += 1;
+        }
+        Self { counts, clamped }
+    }
+}
+
+/// The last [`MAX_QUERY_BYTES`] of a text, from the start of a word on.
+fn tail_of(text: &str) -> &str {
+    let Some(from) = text.len().checked_sub(MAX_QUERY_BYTES).filter(|from| *from > 0) else {
+        return text;
+    };
+    let start = (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let tail = text.get(start..).unwrap_or_default();
+    match tail.find(char::is_whitespace) {
+        Some(space) => tail.get(space..).unwrap_or(tail),
+        None => tail,
+    }
+}
