@@ -7,18 +7,22 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+mod error;
 mod evaluate;
 mod field;
 mod geo;
+mod leaf;
 mod normalise;
+mod operand;
 mod parse;
 mod pattern;
 mod time;
 mod tokens;
 
+pub use error::{FilterError, FilterReason};
 pub use field::{Field, FieldKind};
 pub use geo::Shape;
-pub use parse::{FilterError, MAX_DEPTH, MAX_NODES, ValueSyntax};
+pub use parse::{MAX_DEPTH, MAX_NODES, ValueSyntax};
 pub use pattern::{MAX_PATTERN_BYTES, Pattern, PatternError};
 pub use time::{TimeError, parse_instant};
 
