@@ -6,6 +6,7 @@ mod app;
 mod auth;
 mod body_limit;
 mod cors;
+pub mod environment;
 mod error;
 mod exposure;
 mod index;

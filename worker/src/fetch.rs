@@ -12,6 +12,7 @@ use object_store::client::{
     HttpClient as StoreClient, HttpConnector, HttpError as StoreHttpError, HttpErrorKind,
     HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
+use ostraca_memory::embed::{HttpClient, HttpError};
 use worker::js_sys::Uint8Array;
 use worker::send::SendFuture;
 use worker::{AbortController, CacheMode, Fetch, Headers, RequestInit, RequestRedirect};
@@ -86,6 +87,15 @@ async fn send(request: Request<Bytes>) -> Result<Response<Bytes>, FetchFailed> {
 /// `fetch` for whoever asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkerFetch;
+
+#[async_trait]
+impl HttpClient for WorkerFetch {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        SendFuture::new(send(request))
+            .await
+            .map_err(|failure| HttpError(Box::new(failure)))
+    }
+}
 
 #[async_trait]
 impl HttpService for WorkerFetch {

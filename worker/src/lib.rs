@@ -2,9 +2,138 @@
 //! or any S3 endpoint. Everything that only this platform has is in this crate, and
 //! nothing else is.
 
-#![allow(dead_code)]
+#[cfg(feature = "contract")]
+mod contract;
 mod fetch;
+mod log;
 mod ports;
 mod r2;
 mod s3;
 mod settings;
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use http::StatusCode;
+use object_store::ObjectStore;
+use ostraca_memory::embed::{Embedder, OpenAiEmbedder};
+use ostraca_memory::{Database, Ports, Settings};
+use ostraca_object::log::Grouping;
+use ostraca_object::port::Clock;
+use ostraca_service::environment::{Environment, EnvironmentError};
+use ostraca_service::{App, Exposure, ServiceSettings};
+use tower_service::Service;
+use worker::{Context, Env, HttpRequest, event};
+
+use crate::fetch::WorkerFetch;
+use crate::ports::{CryptoIds, WorkerClock};
+use crate::r2::R2Store;
+
+/// The bucket's name in wrangler.toml.
+const BUCKET: &str = "BUCKET";
+/// Requests in flight at once; the platform queues the seventh.
+const IN_FLIGHT: usize = 6;
+
+thread_local! {
+    // What one request has read, the next one of this isolate need not read again.
+    static ROUTER: OnceCell<Router> = const { OnceCell::new() };
+}
+
+/// Why the Worker cannot start with these settings.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Settings(#[from] EnvironmentError),
+    #[error(
+        "no R2 bucket is bound as {BUCKET}: add [[r2_buckets]] to wrangler.toml or set OSTRACA_STORE"
+    )]
+    NoBucket,
+    #[error("the store cannot be opened: {0}")]
+    Store(#[from] object_store::Error),
+}
+
+/// Runs once for each isolate, before its first request.
+#[event(start)]
+fn start() {
+    log::start();
+}
+
+/// Answers one request.
+#[event(fetch)]
+async fn fetch(
+    request: HttpRequest,
+    env: Env,
+    _context: Context,
+) -> worker::Result<http::Response<Body>> {
+    #[cfg(feature = "contract")]
+    if let Some(answer) = contract::answer(&request, &env).await {
+        return answer;
+    }
+    match router(&env) {
+        Ok(mut router) => Ok(router.call(request).await?),
+        Err(error) => {
+            tracing::error!(%error, "the Worker is not set up");
+            let body = serde_json::json!({
+                "error": { "code": "misconfigured", "message": error.to_string() }
+            });
+            Ok(http::Response::builder()
+                .status(StatusCode::INTERNAL_SERVER_ERROR)
+                .header(http::header::CONTENT_TYPE, "application/json")
+                .body(Body::from(body.to_string()))?)
+        }
+    }
+}
+
+/// The router of this isolate, made for its first request.
+fn router(env: &Env) -> Result<Router, StartError> {
+    if let Some(router) = ROUTER.with(|cell| cell.get().cloned()) {
+        return Ok(router);
+    }
+    let router = ostraca_service::router(app(env)?);
+    Ok(ROUTER.with(|cell| cell.get_or_init(|| router).clone()))
+}
+
+fn app(env: &Env) -> Result<App, StartError> {
+    let lookup = |name: &str| settings::variable(env, name);
+    let environment = Environment::new(&lookup);
+    let clock: Arc<dyn Clock> = Arc::new(WorkerClock);
+    let embedder = environment.embedder()?.map(|settings| {
+        let fetch = Arc::new(WorkerFetch);
+        Arc::new(OpenAiEmbedder::new(settings, fetch, Arc::clone(&clock))) as Arc<dyn Embedder>
+    });
+    let ports = Ports {
+        store: store(env, &environment)?,
+        clock,
+        ids: Arc::new(CryptoIds),
+        embedder,
+    };
+    let settings = Settings {
+        // An isolate serves many requests at once, and none may wait for I/O of another.
+        grouping: Grouping::Alone,
+        in_flight: IN_FLIGHT,
+        ..Settings::default()
+    };
+    Ok(App {
+        database: Database::new(ports, settings),
+        auth: environment.auth()?,
+        public_url: environment.public_url(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: ServiceSettings {
+            exposure: Exposure::Public {
+                hosts: Vec::new(),
+                origins: Vec::new(),
+            },
+            ..ServiceSettings::default()
+        },
+    })
+}
+
+fn store(env: &Env, environment: &Environment<'_>) -> Result<Arc<dyn ObjectStore>, StartError> {
+    if let Some(settings) = environment.s3()? {
+        return Ok(s3::open(settings)?);
+    }
+    let bucket = env.bucket(BUCKET).map_err(|_| StartError::NoBucket)?;
+    Ok(Arc::new(R2Store::new(bucket)))
+}

@@ -11,10 +11,10 @@ use object_store::client::{
 };
 use object_store::prefix::PrefixStore;
 use object_store::{Error, ObjectStore, Result, RetryConfig};
+use ostraca_service::environment::S3Settings;
 use sha2::{Digest, Sha256};
 
 use crate::fetch::WorkerFetch;
-use crate::settings::S3Settings;
 
 /// Opens a bucket, or a folder of one.
 pub(crate) fn open(settings: S3Settings) -> Result<Arc<dyn ObjectStore>> {
@@ -37,10 +37,10 @@ pub(crate) fn open(settings: S3Settings) -> Result<Arc<dyn ObjectStore>> {
         builder = builder.with_token(token);
     }
     let bucket = builder.build()?;
-    Ok(if settings.folder.is_empty() {
+    Ok(if settings.prefix.is_empty() {
         Arc::new(bucket)
     } else {
-        Arc::new(PrefixStore::new(bucket, settings.folder))
+        Arc::new(PrefixStore::new(bucket, settings.prefix))
     })
 }
 
