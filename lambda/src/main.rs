@@ -1,2 +1,70 @@
-//! Under construction.
-fn main() {}
+//! Ostraca on AWS Lambda: the router of `service` behind function URLs and HTTP APIs
+//! (payload format 2.0), on an S3 bucket. It is the only code that knows Lambda; one
+//! environment answers one request at a time and keeps what it has read for the next.
+
+mod log;
+mod store;
+
+use std::sync::Arc;
+
+use ostraca_memory::embed::{Embedder, OpenAiEmbedder, ReqwestClient};
+use ostraca_memory::{Database, Ports, Settings};
+use ostraca_object::port::Clock;
+use ostraca_object::port::native::{OsIds, SystemClock};
+use ostraca_service::environment::{Environment, EnvironmentError};
+use ostraca_service::{App, Exposure, ServiceSettings};
+
+/// Why the function cannot start with these variables.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    #[error(
+        "the variable OSTRACA_STORE is not set; it has to be `s3://bucket` or `s3://bucket/prefix`"
+    )]
+    NoStore,
+    #[error("the bucket cannot be opened")]
+    Store(#[from] object_store::Error),
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    log::start();
+    let router = ostraca_service::router(app(&Environment::new(&variable))?);
+    lambda_http::run(router).await
+}
+
+fn app(environment: &Environment<'_>) -> Result<App, StartError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let embedder = environment.embedder()?.map(|settings| {
+        let http = Arc::new(ReqwestClient::new());
+        Arc::new(OpenAiEmbedder::new(settings, http, Arc::clone(&clock))) as Arc<dyn Embedder>
+    });
+    let ports = Ports {
+        store: store::open(environment.s3()?.ok_or(StartError::NoStore)?)?,
+        clock,
+        ids: Arc::new(OsIds),
+        embedder,
+    };
+    Ok(App {
+        database: Database::new(ports, Settings::default()),
+        auth: environment.auth()?,
+        public_url: environment.public_url(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: ServiceSettings {
+            exposure: Exposure::Public {
+                hosts: Vec::new(),
+                origins: Vec::new(),
+            },
+            ..ServiceSettings::default()
+        },
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the edge that reads the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
