@@ -1,0 +1,81 @@
+//! How failures of the log and the search engine become errors of the domain: one
+//! place decides what a caller is told to do about each.
+
+use std::time::Duration;
+
+use ostraca_object::error::{Corrupt, StoreError};
+use ostraca_object::log::error::{CommitError, LogError};
+use ostraca_search::SearchError;
+
+use crate::error::{Error, ErrorKind};
+
+const SOON: ErrorKind = ErrorKind::Unavailable {
+    retry_after: Duration::from_secs(1),
+};
+const LATER: ErrorKind = ErrorKind::Unavailable {
+    retry_after: Duration::from_secs(30),
+};
+
+impl From<StoreError> for Error {
+    fn from(source: StoreError) -> Self {
+        let kind = match &source {
+            StoreError::Denied { .. } | StoreError::Unsupported { .. } => LATER,
+            StoreError::NotFound { .. } | StoreError::AlreadyExists { .. } => ErrorKind::Internal,
+            _ => SOON,
+        };
+        Self::new(kind, format!("storage failed: {source}")).with_source(source)
+    }
+}
+
+impl From<Corrupt> for Error {
+    fn from(source: Corrupt) -> Self {
+        Self::new(
+            ErrorKind::Corrupt,
+            format!("stored data cannot be read: {source}"),
+        )
+        .with_source(source)
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(source: LogError) -> Self {
+        match source {
+            LogError::Store(error) => error.into(),
+            LogError::Corrupt(error) => error.into(),
+            other => Self::new(SOON, other.to_string()).with_source(other),
+        }
+    }
+}
+
+impl From<CommitError<Error>> for Error {
+    fn from(source: CommitError<Error>) -> Self {
+        match source {
+            CommitError::Decided(error) => error,
+            CommitError::Log(error) => error.into(),
+            CommitError::Invalid(error) => error.into(),
+            CommitError::Unknown { source, .. } => Self::new(
+                SOON,
+                "storage did not say whether the change was stored; read to see, or repeat the call with the same idempotency key",
+            )
+            .with_source(source),
+            other => Self::new(SOON, other.to_string()),
+        }
+    }
+}
+
+impl From<SearchError> for Error {
+    fn from(source: SearchError) -> Self {
+        match &source {
+            SearchError::Dimension { .. } | SearchError::Vector(_) => {
+                Self::invalid("vector", source.to_string()).with_source(source)
+            }
+            SearchError::UnsupportedSegments { .. } => {
+                Self::new(ErrorKind::Corrupt, source.to_string()).with_source(source)
+            }
+            SearchError::Unexpected { .. } => {
+                Self::new(ErrorKind::Internal, "the search was fed out of order")
+                    .with_source(source)
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The operations as one caller may use them. Each operation is a method in a file
+//! of its own under `ops`; this file holds what they share: the caller's rights,
+//! reading at a moment, committing a decision, and the receipt.
+
+use std::sync::Arc;
+
+use ostraca_object::io::Io;
+use ostraca_object::key::Seq;
+use ostraca_object::log::commit::{At, Committed, Decision};
+use ostraca_object::log::{Freshness, Log};
+use ostraca_object::port::CommitId;
+use ostraca_search::{Record, ScopePath, Status};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::asof::AsOf;
+use crate::caller::Caller;
+use crate::change;
+use crate::database::Database;
+use crate::draft::{Decider, Draft, is_live};
+use crate::error::{Error, ErrorKind, Result};
+use crate::idempotency::Once;
+use crate::limits::Limits;
+use crate::receipt::Receipt;
+use crate::reference::Reference;
+use crate::view::{View, version_at};
+
+/// One caller's access to one collection.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub(crate) db: Arc<Database>,
+    pub(crate) caller: Caller,
+    pub(crate) log: Arc<Log<View>>,
+}
+
+impl Session {
+    pub(crate) fn new(db: Arc<Database>, caller: Caller, log: Arc<Log<View>>) -> Self {
+        Self { db, caller, log }
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.db.limits()
+    }
+
+    /// What binds a cursor to this caller's collection and an operation's arguments.
+    pub(crate) fn binding(&self, operation: &str, arguments: &str) -> String {
+        let Caller {
+            tenant,
+            collection,
+            realm,
+            ..
+        } = &self.caller;
+        format!("{tenant}|{collection}|{realm}|{operation}|{arguments}")
+    }
+
+    /// Brings the state up to date and looks at it.
+    pub(crate) async fn look<T>(
+        &self,
+        io: &Io,
+        freshness: Freshness,
+        look: impl FnOnce(&View, Seq) -> Result<T>,
+    ) -> Result<T> {
+        self.log.refresh(io, freshness).await?;
+        self.log.read(look)
+    }
+
+    /// Takes a decision on the newest state and makes it durable. A decision that
+    /// stages nothing writes nothing, unless its answer has to be kept for a retry.
+    pub(crate) async fn decide<T>(
+        &self,
+        io: &Io,
+        once: Option<Once>,
+        mut decide: impl FnMut(&mut Decider<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<Committed<T>>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let id = once
+            .as_ref()
+            .map_or_else(|| CommitId(self.db.random()), Once::id);
+        let step = move |view: &View, draft: &mut Draft, at: At| -> Result<Decision<T>> {
+            if let (Some(replay), Some(once)) = (&at.replay, &once) {
+                return Ok(Decision::Unchanged(once.kept(replay)?));
+            }
+            let mut decider = Decider::new(view, draft, at.time);
+            let value = decide(&mut decider)?;
+            let (agreed, changes) = decider.finish();
+            let note = match &once {
+                Some(once) => Some(once.note(serde_json::to_value(&value).map_err(|error| {
+                    Error::new(
+                        ErrorKind::Internal,
+                        "the answer could not be kept for a retry",
+                    )
+                    .with_source(error)
+                })?)),
+                None if changes.is_empty() => return Ok(Decision::Unchanged(value)),
+                None => None,
+            };
+            let rows = change::encode(&changes)?;
+            agreed.join(draft);
+            Ok(Decision::Commit { rows, note, value })
+        };
+        Ok(self.log.commit(io, id, step).await?)
+    }
+
+    pub(crate) fn receipt(io: &Io, position: Seq) -> Receipt {
+        let cost = io.receipt();
+        let count = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Receipt {
+            position: position.0,
+            steps: count(cost.steps),
+            gets: count(cost.gets),
+            lists: count(cost.lists),
+            puts: count(cost.puts),
+            deletes: count(cost.deletes),
+            bytes_read: cost.bytes_read,
+            bytes_written: cost.bytes_written,
+            ..Receipt::default()
+        }
+    }
+
+    /// The position that a moment stands for.
+    pub(crate) fn position(view: &View, newest: Seq, as_of: Option<AsOf>) -> Result<Seq> {
+        match as_of {
+            None => Ok(newest),
+            Some(AsOf::Time(time)) => Ok(view.position_at(time)),
+            Some(AsOf::Position(position)) if position <= newest.0 => Ok(Seq(position)),
+            Some(AsOf::Position(position)) => Err(Error::invalid(
+                "as_of",
+                format!(
+                    "position {position} lies in the future; the newest position is {}",
+                    newest.0
+                ),
+            )),
+        }
+    }
+
+    /// The memory that a reference names at a position, if the caller may see it.
+    pub(crate) fn resolve(
+        &self,
+        view: &View,
+        reference: &Reference,
+        newest: Seq,
+        at: Seq,
+    ) -> Option<Arc<Record>> {
+        let now = self.db.now();
+        let visible =
+            |record: &Arc<Record>| record.realm == self.caller.realm && is_live(record, now);
+        match reference {
+            Reference::Id(id) => {
+                let record = Arc::clone(&version_at(view.versions(id), at)?.record);
+                Some(record).filter(visible)
+            }
+            Reference::Key { scope, key } if at == newest => {
+                let id = view.id_of_key(&self.caller.realm, scope, key)?;
+                Some(Arc::clone(&view.newest(id)?.record)).filter(visible)
+            }
+            // Names are indexed for the newest position alone; the past is walked.
+            Reference::Key { scope, key } => view
+                .records_at(at)
+                .map(|version| &version.record)
+                .find(|record| {
+                    record.key.as_deref() == Some(key) && record.scope == *scope && visible(record)
+                })
+                .cloned(),
+        }
+    }
+
+    /// The live memory that a decision is about.
+    pub(crate) fn target(
+        decider: &Decider<'_>,
+        realm: &str,
+        reference: &Reference,
+    ) -> Option<Arc<Record>> {
+        match reference {
+            Reference::Id(id) => decider.live(id).filter(|record| record.realm == realm),
+            Reference::Key { scope, key } => decider.live_key(realm, scope, key),
+        }
+    }
+
+    pub(crate) fn missing(reference: &Reference) -> Error {
+        Error::not_found(format!(
+            "no memory with {reference}; it may have been forgotten or have expired, or lies in another scope: use list to see what there is"
+        ))
+    }
+
+    /// Refuses a version that is not the expected one.
+    pub(crate) fn expect_version(record: &Record, expected: Option<u64>) -> Result<()> {
+        match expected {
+            Some(expected) if expected != record.version => Err(Error::conflict(
+                "expected_version",
+                format!(
+                    "the memory is at version {}, not {expected}; read it again and decide anew",
+                    record.version
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a key that another live memory holds.
+    pub(crate) fn expect_free_key(decider: &Decider<'_>, record: &Record) -> Result<()> {
+        let Some(key) = &record.key else {
+            return Ok(());
+        };
+        match decider.live_key(&record.realm, &record.scope, key) {
+            Some(holder) if holder.id != record.id => Err(Error::conflict(
+                "key",
+                format!(
+                    "memory {} already has this key in that scope; choose another key, or update that memory",
+                    holder.id
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a record's status lets readers see it without asking for it.
+pub(crate) fn is_active(record: &Record) -> bool {
+    record.status == Status::Active
+}
+
+/// Checks a scope as text.
+///
+/// # Errors
+/// Invalid at `field` with the rule that the text breaks.
+pub fn parse_scope(field: &'static str, text: &str) -> Result<ScopePath> {
+    ScopePath::parse(text.trim())
+        .map_err(|error| Error::invalid(field, error.to_string()).with_source(error))
+}

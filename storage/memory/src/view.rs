@@ -1,0 +1,284 @@
+//! The state of a collection as its log makes it: every version of every memory,
+//! the names they are found by, the search index over the live ones, and settings.
+//! It only folds; decisions are taken in `draft`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
+use ostraca_object::error::Corrupt;
+use ostraca_object::key::Seq;
+use ostraca_object::log::entry::Entry;
+use ostraca_object::log::fold::Fold;
+use ostraca_object::port::Timestamp;
+use ostraca_search::{Record, ScopePath, Status, Tail};
+use serde_json::Value;
+
+use crate::change::{self, Change, Event};
+use crate::cursor::Place;
+use crate::draft::Draft;
+
+/// One version of a memory and the row that made it.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    /// The record as of this version.
+    pub(crate) record: Arc<Record>,
+    /// What made it.
+    pub(crate) event: Event,
+    /// Where in the log.
+    pub(crate) place: Place,
+    /// When the entry was written.
+    pub(crate) time: Timestamp,
+    /// Why, if that was said.
+    pub(crate) reason: Option<String>,
+}
+
+/// A name that is unique among live memories: realm, scope, then key or digest.
+type NameOf<T> = (String, ScopePath, T);
+
+/// The folded state. It is never locked while anything waits.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    memories: BTreeMap<String, Vec<Version>>,
+    keys: BTreeMap<NameOf<String>, String>,
+    hashes: BTreeMap<NameOf<[u8; 16]>, String>,
+    order: BTreeMap<Place, String>,
+    feed: BTreeMap<Place, FeedItem>,
+    tail: Tail,
+    settings: BTreeMap<String, Value>,
+    times: Vec<(Seq, Timestamp)>,
+}
+
+/// One row as the change feed tells it.
+#[derive(Debug, Clone)]
+pub(crate) struct FeedItem {
+    /// The memory.
+    pub(crate) id: String,
+    /// What happened.
+    pub(crate) event: Event,
+    /// Its version afterwards.
+    pub(crate) version: u64,
+    /// Its scope afterwards.
+    pub(crate) scope: ScopePath,
+    /// Its realm.
+    pub(crate) realm: String,
+    /// When the entry was written.
+    pub(crate) time: Timestamp,
+}
+
+impl View {
+    /// The newest version of a memory, forgotten ones included.
+    pub(crate) fn newest(&self, id: &str) -> Option<&Version> {
+        self.memories.get(id)?.last()
+    }
+
+    /// All versions of a memory, oldest first.
+    pub(crate) fn versions(&self, id: &str) -> &[Version] {
+        self.memories.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The id that a key stands for.
+    pub(crate) fn id_of_key(&self, realm: &str, scope: &ScopePath, key: &str) -> Option<&str> {
+        self.keys
+            .get(&(realm.to_owned(), scope.clone(), key.to_owned()))
+            .map(String::as_str)
+    }
+
+    /// The id of the memory without a key that has this content.
+    pub(crate) fn id_of_hash(
+        &self,
+        realm: &str,
+        scope: &ScopePath,
+        hash: [u8; 16],
+    ) -> Option<&str> {
+        self.hashes
+            .get(&(realm.to_owned(), scope.clone(), hash))
+            .map(String::as_str)
+    }
+
+    /// Memories in the order in which they came to be.
+    pub(crate) fn in_order(&self) -> impl DoubleEndedIterator<Item = (Place, &str)> {
+        self.order.iter().map(|(place, id)| (*place, id.as_str()))
+    }
+
+    /// Rows after a place, oldest first.
+    pub(crate) fn feed_after(&self, place: Place) -> impl Iterator<Item = (Place, &FeedItem)> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        self.feed
+            .range((Excluded(place), Unbounded))
+            .map(|(place, item)| (*place, item))
+    }
+
+    /// The search index over what is not forgotten.
+    pub(crate) fn tail(&self) -> &Tail {
+        &self.tail
+    }
+
+    /// A setting of the collection.
+    pub(crate) fn setting(&self, name: &str) -> Option<&Value> {
+        self.settings.get(name)
+    }
+
+    /// Settings whose names start with a prefix.
+    pub(crate) fn settings_under<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.settings
+            .range(prefix.to_owned()..)
+            .take_while(move |(name, _)| name.starts_with(prefix))
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The last position whose entry was written at or before a time.
+    pub(crate) fn position_at(&self, time: Timestamp) -> Seq {
+        let after = self.times.partition_point(|(_, written)| *written <= time);
+        after
+            .checked_sub(1)
+            .and_then(|last| self.times.get(last))
+            .map_or(Seq::ZERO, |(seq, _)| *seq)
+    }
+
+    /// Each memory's newest version at or before a position, forgotten ones left
+    /// out. What has been purged since is in no past either (I-FORGET).
+    pub(crate) fn records_at(&self, position: Seq) -> impl Iterator<Item = &Version> {
+        self.memories
+            .values()
+            .filter_map(move |versions| version_at(versions, position))
+            .filter(|version| version.record.status != Status::Deleted)
+    }
+
+    fn take(&mut self, place: Place, time: Timestamp, change: Change) {
+        let Change {
+            event,
+            reason,
+            record,
+        } = change;
+        if event == Event::Setting {
+            let name = record.key.clone().unwrap_or_default();
+            match &record.value {
+                Some(value) => self.settings.insert(name, value.clone()),
+                None => self.settings.remove(&name),
+            };
+            return;
+        }
+        self.feed.insert(
+            place,
+            FeedItem {
+                id: record.id.clone(),
+                event,
+                version: record.version,
+                scope: record.scope.clone(),
+                realm: record.realm.clone(),
+                time,
+            },
+        );
+        self.unname(&record.id);
+        self.tail.remove(&record.id);
+        if event == Event::Purged {
+            if let Some(first) = self
+                .memories
+                .remove(&record.id)
+                .and_then(|versions| versions.first().map(|version| version.place))
+            {
+                self.order.remove(&first);
+            }
+            return;
+        }
+        if record.status != Status::Deleted {
+            self.name(&record);
+            self.tail.upsert(Arc::clone(&record));
+        }
+        let id = record.id.clone();
+        let versions = self.memories.entry(id.clone()).or_default();
+        if versions.is_empty() {
+            self.order.insert(place, id);
+        }
+        versions.push(Version {
+            record,
+            event,
+            place,
+            time,
+            reason,
+        });
+    }
+
+    fn name(&mut self, record: &Record) {
+        let id = record.id.clone();
+        match (&record.key, record.content_hash) {
+            (Some(key), _) => self.keys.insert(
+                (record.realm.clone(), record.scope.clone(), key.clone()),
+                id,
+            ),
+            (None, Some(hash)) => self
+                .hashes
+                .insert((record.realm.clone(), record.scope.clone(), hash), id),
+            (None, None) => None,
+        };
+    }
+
+    /// Takes the names away that the newest version of a memory holds, unless
+    /// another memory has taken them over since (after this one expired).
+    fn unname(&mut self, id: &str) {
+        let Some(record) = self.newest(id).map(|version| Arc::clone(&version.record)) else {
+            return;
+        };
+        if let Some(key) = &record.key {
+            let name = (record.realm.clone(), record.scope.clone(), key.clone());
+            if self.keys.get(&name).is_some_and(|holder| holder == id) {
+                self.keys.remove(&name);
+            }
+        } else if let Some(hash) = record.content_hash {
+            let name = (record.realm.clone(), record.scope.clone(), hash);
+            if self.hashes.get(&name).is_some_and(|holder| holder == id) {
+                self.hashes.remove(&name);
+            }
+        }
+    }
+}
+
+/// The newest of a memory's versions at or before a position.
+pub(crate) fn version_at(versions: &[Version], position: Seq) -> Option<&Version> {
+    let after = versions.partition_point(|version| version.place.seq <= position.0);
+    after.checked_sub(1).and_then(|last| versions.get(last))
+}
+
+impl Fold for View {
+    type Draft = Draft;
+
+    fn schema() -> SchemaRef {
+        change::schema()
+    }
+
+    fn apply(&mut self, entry: &Entry) -> Result<(), Corrupt> {
+        let key = format!("log entry {}", entry.seq.0);
+        if entry
+            .header
+            .checkpoint
+            .as_ref()
+            .is_some_and(|checkpoint| !checkpoint.segments.is_empty())
+        {
+            return Err(Corrupt::new(
+                key,
+                "it is a checkpoint over segments, which needs a newer version of this program",
+            ));
+        }
+        // Everything is decoded before anything is taken, so that an entry is seen whole or not at all.
+        let changes = change::decode(&key, &entry.rows)?;
+        if entry.header.checkpoint.is_some() {
+            *self = Self::default();
+        }
+        self.times.push((entry.seq, entry.header.time));
+        for (row, change) in (0_u32..).zip(changes) {
+            self.take(
+                Place {
+                    seq: entry.seq.0,
+                    row,
+                },
+                entry.header.time,
+                change,
+            );
+        }
+        Ok(())
+    }
+}
