@@ -3,6 +3,7 @@
 //! cannot tell a lost answer from a refusal.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::key::Key;
 
@@ -37,7 +38,7 @@ impl fmt::Display for Operation {
 }
 
 /// The request failed, and why.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such object.
     #[error("object {key} does not exist")]
@@ -64,7 +65,7 @@ pub enum StoreError {
         status: u16,
         /// What the store said.
         #[source]
-        source: object_store::Error,
+        source: Arc<object_store::Error>,
     },
     /// The store did not answer or answered that it cannot now: try later.
     #[error("the store is unavailable for {operation} of {key}: try again later")]
@@ -75,7 +76,7 @@ pub enum StoreError {
         key: String,
         /// What the store said, if anything.
         #[source]
-        source: Option<object_store::Error>,
+        source: Option<Arc<object_store::Error>>,
     },
     /// A create whose answer was lost: it may or may not have been stored.
     #[error("the outcome of the create of {key} is unknown: read it back")]
@@ -84,7 +85,7 @@ pub enum StoreError {
         key: String,
         /// What the store said, if anything.
         #[source]
-        source: Option<object_store::Error>,
+        source: Option<Arc<object_store::Error>>,
     },
     /// The store will never do this.
     #[error("the store does not support {operation} of {key}")]
@@ -95,7 +96,7 @@ pub enum StoreError {
         key: String,
         /// What the store said.
         #[source]
-        source: object_store::Error,
+        source: Arc<object_store::Error>,
     },
 }
 
@@ -103,7 +104,8 @@ impl StoreError {
     /// Sorts what `object_store` reported.
     pub fn from_store(operation: Operation, key: String, source: object_store::Error) -> Self {
         use object_store::Error;
-        match source {
+        let source = Arc::new(source);
+        match *source {
             Error::NotFound { .. } if !matches!(operation, Operation::Create | Operation::Put) => {
                 Self::NotFound { key }
             }
@@ -130,7 +132,7 @@ impl StoreError {
                 status: 401,
                 source,
             },
-            source => Self::silent(operation, key, Some(source)),
+            _ => Self::silent(operation, key, Some(source)),
         }
     }
 
@@ -138,7 +140,7 @@ impl StoreError {
     pub(crate) fn silent(
         operation: Operation,
         key: String,
-        source: Option<object_store::Error>,
+        source: Option<Arc<object_store::Error>>,
     ) -> Self {
         if operation == Operation::Create {
             Self::UnknownOutcome { key, source }
@@ -166,7 +168,7 @@ impl StoreError {
 
 /// An object does not hold what its name promises. Nothing can be retried: the
 /// object has to be repaired or removed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("object {key} is corrupt: {reason}")]
 pub struct Corrupt {
     /// The object.
@@ -175,7 +177,7 @@ pub struct Corrupt {
     pub reason: String,
     /// The reader's own error, if there is one.
     #[source]
-    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Corrupt {
@@ -197,7 +199,7 @@ impl Corrupt {
         Self {
             key: key.to_string(),
             reason: reason.into(),
-            source: Some(Box::new(source)),
+            source: Some(Arc::new(source)),
         }
     }
 }

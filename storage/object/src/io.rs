@@ -25,7 +25,7 @@ use self::coalesce::Fetch;
 use crate::decorator::range_cache::FromCache;
 use crate::error::{Operation, StoreError};
 use crate::key::{CollectionId, Key, Prefix, TenantId};
-use crate::port::{Clock, Ids};
+use crate::port::{Clock, Ids, Timestamp};
 use crate::store::Store;
 
 /// Names that one listing request of S3 returns at most.
@@ -95,6 +95,8 @@ pub struct Listed {
     pub key: Key,
     /// Its size.
     pub bytes: u64,
+    /// When it was written, by the store's clock.
+    pub modified: Timestamp,
 }
 
 /// What a request was answered.
@@ -260,8 +262,10 @@ impl Io {
                         .into_iter()
                         .map(|(index, range)| (index, Ok(coalesce::cut(&bytes, start, &range))))
                         .collect(),
-                    // Each part gets the failure; only one of them can have its source.
-                    Err(error) => coalesce::spread(error, &key, parts),
+                    Err(error) => parts
+                        .into_iter()
+                        .map(|(index, _)| (index, Err(error.clone())))
+                        .collect(),
                 };
                 Fetched { answers, source }
             }
@@ -373,6 +377,7 @@ impl Io {
                 Some(Listed {
                     key: Key::parse(&meta.location)?,
                     bytes: meta.size,
+                    modified: Timestamp(meta.last_modified.timestamp_millis()),
                 })
             })
             .collect();
@@ -465,6 +470,6 @@ impl fmt::Debug for Io {
         f.debug_struct("Io")
             .field("store", &self.store)
             .field("receipt", &self.receipt())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -1,17 +1,34 @@
 //! The log of a collection: one total order of immutable entries, of which the
-//! state is a fold. This file is its surface; each verb has a file of its own.
+//! state is a fold. This file holds what a process knows of one log; each verb
+//! has a file of its own.
 
+mod attempt;
+pub mod carry;
+pub mod checkpoint;
+pub mod clean_up;
+pub mod codec;
 pub mod commit;
+mod contention;
+mod decide;
 pub mod entry;
 pub mod error;
 pub mod fold;
+mod known;
+pub mod refresh;
+mod state;
+mod work;
 
-use bytes::Bytes;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use self::commit::{At, Committed, Decision};
-use self::entry::Checkpoint;
-use self::error::{CommitError, LogError};
+use self::contention::Contention;
+use self::entry::Entry;
+use self::error::CommitError;
 use self::fold::Fold;
+use self::state::State;
+use self::work::{Item, Kind, Work};
 use crate::io::Io;
 use crate::key::{CollectionKey, Seq};
 use crate::port::{CommitId, WriterId};
@@ -40,15 +57,21 @@ pub enum Grouping {
 /// How a log behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSettings {
-    /// How long a superseded entry stays, in milliseconds. It bounds how long
-    /// any request may take, and all processes must agree on it.
+    /// How long a superseded entry stays, in milliseconds. All processes must
+    /// agree on it, and their clocks must agree to a small part of it.
     pub horizon_ms: u64,
     /// Whether writers in this process share entries.
     pub grouping: Grouping,
-    /// Rows of at most so many bytes go into one entry, if more than one commit is in it.
+    /// An entry takes no further commit once its rows have so many bytes.
     pub group_bytes: usize,
     /// A commit gives up after so many milliseconds.
     pub commit_timeout_ms: u64,
+}
+
+impl LogSettings {
+    fn half_horizon_ms(&self) -> u64 {
+        self.horizon_ms / 2
+    }
 }
 
 impl Default for LogSettings {
@@ -63,33 +86,18 @@ impl Default for LogSettings {
 }
 
 /// The log of one collection with the state that this process knows.
-#[derive(Debug)]
+///
+/// No lock is held over an await but `work`, whose holder drives the commits of
+/// the whole process.
 pub struct Log<F: Fold> {
     collection: CollectionKey,
     writer: WriterId,
     settings: LogSettings,
-    fold: std::marker::PhantomData<F>,
-}
-
-/// What clean-up did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CleanedUp {
-    /// Entries deleted.
-    pub entries: u64,
-    /// The floor below which there are none now.
-    pub floor: Seq,
-}
-
-/// What a checkpoint entry is to hold.
-#[derive(Clone, Debug)]
-pub struct NewCheckpoint {
-    /// The last entry that the segments cover. It must not be above the newest
-    /// entry, and no checkpoint may lie above it.
-    pub base: Seq,
-    /// The segments, oldest first.
-    pub segments: Vec<String>,
-    /// Small objects that the head carries for readers that start cold, by name.
-    pub attachments: Vec<(String, Bytes)>,
+    state: RwLock<State<F>>,
+    tickets: AtomicU64,
+    contention: Mutex<Contention>,
+    queue: Mutex<Vec<Item<F>>>,
+    work: futures::lock::Mutex<Work<F>>,
 }
 
 impl<F: Fold> Log<F> {
@@ -99,7 +107,11 @@ impl<F: Fold> Log<F> {
             collection,
             writer,
             settings,
-            fold: std::marker::PhantomData,
+            state: RwLock::new(State::new()),
+            tickets: AtomicU64::new(1),
+            contention: Mutex::new(Contention::new(writer)),
+            queue: Mutex::new(Vec::new()),
+            work: futures::lock::Mutex::new(Work::default()),
         }
     }
 
@@ -108,31 +120,34 @@ impl<F: Fold> Log<F> {
         &self.collection
     }
 
-    /// Brings the state up to date and says up to which entry.
-    #[expect(clippy::todo, clippy::unused_async, reason = "signature first")]
-    pub async fn refresh(&self, io: &Io, freshness: Freshness) -> Result<Seq, LogError> {
-        let _ = (io, freshness, self.writer, self.settings);
-        todo!()
+    /// How it behaves.
+    pub fn settings(&self) -> &LogSettings {
+        &self.settings
     }
 
-    /// Looks at the state as it is. It is the default before the first refresh.
-    #[expect(clippy::todo, reason = "signature first")]
+    /// This process, as its entries name it.
+    pub fn writer(&self) -> WriterId {
+        self.writer
+    }
+
+    /// Looks at the state as it is, and the last entry in it. It is empty before
+    /// the first refresh. Writers wait meanwhile, so look briefly.
     pub fn read<R>(&self, look: impl FnOnce(&F, Seq) -> R) -> R {
-        let _ = look;
-        todo!()
+        let state = self.state();
+        look(&state.fold, state.seq)
     }
 
-    /// The attachment of that name in the newest head that this process has read.
-    pub fn attachment(&self, name: &str) -> Option<Bytes> {
-        let _ = name;
-        None
-    }
-
-    /// Decides on the current state and makes the decision durable, once.
+    /// Decides on the newest state and makes the decision durable, once.
     ///
     /// `decide` may run several times, each time on a newer state, and must not
-    /// change the draft unless it commits.
-    #[expect(clippy::todo, clippy::unused_async, reason = "signature first")]
+    /// change the draft unless it commits. When it is told of a replay, it
+    /// writes nothing and says again what came of the commit. What it refuses or
+    /// leaves unchanged is final only on a state that was the newest after the
+    /// commit began.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`]: all but `Unknown` have written nothing.
     pub async fn commit<T, E, D>(
         &self,
         io: &Io,
@@ -144,43 +159,52 @@ impl<F: Fold> Log<F> {
         E: Send + 'static,
         D: FnMut(&F, &mut F::Draft, At) -> Result<Decision<T>, E> + Send + 'static,
     {
-        let _ = (io, id, decide);
-        todo!()
+        let (committed, _) = self.submit(io, id, Kind::Rows, decide).await?;
+        Ok(committed)
     }
 
-    /// Commits a checkpoint in an entry of its own and copies it to the head.
-    /// `decide` gives the rows for everything that the segments do not cover, on
-    /// the state that the checkpoint will replace.
-    ///
-    /// # Errors
-    ///
-    /// `CommitError::Superseded` if a newer checkpoint lies above `base`.
-    #[expect(clippy::todo, clippy::unused_async, reason = "signature first")]
-    pub async fn checkpoint<T, E, D>(
-        &self,
-        io: &Io,
-        id: CommitId,
-        checkpoint: NewCheckpoint,
-        decide: D,
-    ) -> Result<Committed<T>, CommitError<E>>
-    where
-        T: Send + 'static,
-        E: Send + 'static,
-        D: FnMut(&F, &mut F::Draft, At) -> Result<Decision<T>, E> + Send + 'static,
-    {
-        let _ = (io, id, checkpoint, decide);
-        todo!()
+    fn state(&self) -> RwLockReadGuard<'_, State<F>> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest checkpoint that the state has seen.
-    pub fn newest_checkpoint(&self) -> Option<(Seq, Checkpoint)> {
-        None
+    fn state_mut(&self) -> RwLockWriteGuard<'_, State<F>> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Deletes the entries below the floor of the newest checkpoint, oldest first.
-    #[expect(clippy::todo, clippy::unused_async, reason = "signature first")]
-    pub async fn clean_up(&self, io: &Io) -> Result<CleanedUp, LogError> {
-        let _ = io;
-        todo!()
+    fn contention(&self) -> MutexGuard<'_, Contention> {
+        self.contention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Vec<Item<F>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) -> &futures::lock::Mutex<Work<F>> {
+        &self.work
+    }
+
+    /// A number that is larger than all drawn before.
+    fn draw_ticket(&self) -> u64 {
+        self.tickets.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn noticed(&self, entries: &[Arc<Entry>]) {
+        let mut contention = self.contention();
+        for entry in entries {
+            contention.saw(entry);
+        }
+    }
+}
+
+impl<F: Fold> fmt::Debug for Log<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log")
+            .field("collection", &self.collection)
+            .field("writer", &self.writer)
+            .field("settings", &self.settings)
+            .field("seq", &self.state().seq)
+            .finish_non_exhaustive()
     }
 }

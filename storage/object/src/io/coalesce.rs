@@ -7,8 +7,10 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::{Request, Response};
-use crate::error::{Operation, StoreError};
 use crate::key::Key;
+
+/// Ranges with the places of their answers.
+type Parts = Vec<(usize, Range<u64>)>;
 
 /// One request that goes out, with the places of the answers it gives.
 pub(super) enum Fetch {
@@ -18,14 +20,14 @@ pub(super) enum Fetch {
     Span {
         key: Key,
         span: Range<u64>,
-        parts: Vec<(usize, Range<u64>)>,
+        parts: Parts,
     },
 }
 
 /// Which requests go out for what was asked.
 pub(super) fn plan(requests: Vec<Request>, gap_bytes: u64) -> Vec<Fetch> {
     let mut fetches = Vec::with_capacity(requests.len());
-    let mut ranges: BTreeMap<Key, Vec<(usize, Range<u64>)>> = BTreeMap::new();
+    let mut ranges: BTreeMap<Key, Parts> = BTreeMap::new();
     for (index, request) in requests.into_iter().enumerate() {
         match request {
             Request::Range { key, range } => ranges.entry(key).or_default().push((index, range)),
@@ -34,7 +36,7 @@ pub(super) fn plan(requests: Vec<Request>, gap_bytes: u64) -> Vec<Fetch> {
     }
     for (key, mut parts) in ranges {
         parts.sort_by_key(|(_, range)| (range.start, range.end));
-        let mut current: Option<(Range<u64>, Vec<(usize, Range<u64>)>)> = None;
+        let mut current: Option<(Range<u64>, Parts)> = None;
         for (index, range) in parts {
             match &mut current {
                 Some((span, members)) if range.start <= span.end.saturating_add(gap_bytes) => {
@@ -68,27 +70,4 @@ pub(super) fn cut(bytes: &Bytes, start: u64, range: &Range<u64>) -> Response {
     };
     let from = offset(range.start);
     Response::Bytes(bytes.slice(from..offset(range.end).max(from)))
-}
-
-/// One failure for every part of a span; the first keeps the source.
-pub(super) fn spread(
-    error: StoreError,
-    key: &Key,
-    parts: Vec<(usize, Range<u64>)>,
-) -> Vec<(usize, Result<Response, StoreError>)> {
-    let missing = error.is_not_found();
-    let mut first = Some(error);
-    parts
-        .into_iter()
-        .map(|(index, _)| {
-            let error = first.take().unwrap_or_else(|| {
-                if missing {
-                    StoreError::not_found(key)
-                } else {
-                    StoreError::silent(Operation::Range, key.to_string(), None)
-                }
-            });
-            (index, Err(error))
-        })
-        .collect()
 }

@@ -53,9 +53,35 @@ pub struct Checkpoint {
     pub floor: Seq,
     /// The names of the segments, oldest first.
     pub segments: Vec<String>,
+    /// Checkpoints before this one that may become the floor later, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
+    /// Segments of earlier checkpoints that readers may still be reading.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<Superseded>,
     /// Commits that entries before this one held and that may still be retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<Recent>,
+}
+
+/// A checkpoint before another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// Its number.
+    pub seq: Seq,
+    /// Its time.
+    #[serde(rename = "time_ms")]
+    pub time: Timestamp,
+}
+
+/// A segment that no longer counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Superseded {
+    /// Its name.
+    pub segment: String,
+    /// The time of the checkpoint that left it out.
+    #[serde(rename = "time_ms")]
+    pub time: Timestamp,
 }
 
 /// A commit that is in the log.

@@ -7,7 +7,7 @@ use crate::error::{Corrupt, StoreError};
 use crate::key::Seq;
 
 /// A read of the log failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum LogError {
     /// The store failed.
     #[error(transparent)]
@@ -16,11 +16,11 @@ pub enum LogError {
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
     /// The log changed under the reader each time it looked: try again.
-    #[error("the log of {collection} kept changing for {attempts} reads: try again")]
+    #[error("the log changed at each of {attempts} looks, and {missing} was missing: try again")]
     Restless {
-        /// Whose log.
-        collection: String,
-        /// How often it was read.
+        /// The object that was listed or followed, and yet was not there.
+        missing: String,
+        /// How often the log was read.
         attempts: u32,
     },
 }
