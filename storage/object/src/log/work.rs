@@ -25,7 +25,9 @@ pub(super) struct Item<F: Fold> {
     pub(super) began: Timestamp,
     pub(super) kind: Kind,
     pub(super) tries: u32,
-    decide: Box<dyn Decide<F>>,
+    /// Never contended: the lock makes an item shareable, as futures that only look at
+    /// one must be `Send`.
+    decide: Mutex<Box<dyn Decide<F>>>,
     done: Option<oneshot::Sender<Settled>>,
 }
 
@@ -137,17 +139,21 @@ impl<F: Fold> Item<F> {
             began,
             kind,
             tries: 0,
-            decide: Box::new(Typed {
+            decide: Mutex::new(Box::new(Typed {
                 decide,
                 slot: Arc::clone(&slot),
-            }),
+            })),
             done: Some(done),
         };
         (item, slot, heard)
     }
 
     pub(super) fn decide(&mut self, fold: &F, draft: &mut F::Draft, at: At) -> Verdict {
-        self.decide.decide(fold, draft, at)
+        let decide = self
+            .decide
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        decide.decide(fold, draft, at)
     }
 
     /// Tells the caller how it ended.
