@@ -6,12 +6,15 @@ use ostraca_memory::{Error, ExportRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::target::{Reach, selector};
 use super::{Arguments, Memory, Receipt};
 
 /// Which page to export.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportArgs {
+    /// Only this scope and those below it. Absent: everything.
+    pub scope: Option<String>,
     /// The `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// How many memories at most.
@@ -25,7 +28,11 @@ impl TryFrom<ExportArgs> for ExportRequest {
     type Error = Error;
 
     fn try_from(args: ExportArgs) -> Result<Self, Error> {
-        Ok(Self { cursor: args.cursor, limit: args.limit })
+        Ok(Self {
+            scope: selector(args.scope.as_deref(), None, Reach::Below)?,
+            cursor: args.cursor,
+            limit: args.limit,
+        })
     }
 }
 
@@ -34,6 +41,8 @@ impl TryFrom<ExportArgs> for ExportRequest {
 pub struct ExportReply {
     /// The memories of this page.
     pub memories: Vec<Memory>,
+    /// How many there are on all pages.
+    pub total: u64,
     /// Pass it as `cursor` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -45,6 +54,7 @@ impl From<domain::ExportReply> for ExportReply {
     fn from(reply: domain::ExportReply) -> Self {
         Self {
             memories: reply.records.iter().map(|record| Memory::whole(record)).collect(),
+            total: reply.total,
             next_cursor: reply.next_cursor,
             receipt: reply.receipt.into(),
         }

@@ -34,7 +34,7 @@ impl TryFrom<HistoryArgs> for HistoryRequest {
     fn try_from(args: HistoryArgs) -> Result<Self, Error> {
         let HistoryArgs { id, key, scope, limit, cursor } = args;
         let target = Names { id, key, scope, ..Names::default() }.one()?;
-        Ok(Self { limit, cursor, ..Self::of(target) })
+        Ok(Self { target, limit, cursor, freshness: domain::Freshness::default() })
     }
 }
 
@@ -94,7 +94,8 @@ impl From<domain::Event> for Event {
     fn from(event: domain::Event) -> Self {
         match event {
             domain::Event::Created => Self::Created,
-            domain::Event::Updated => Self::Updated,
+            // A setting is no memory, so it is in no history and no feed.
+            domain::Event::Updated | domain::Event::Setting => Self::Updated,
             domain::Event::Forgotten => Self::Forgotten,
             domain::Event::Restored => Self::Restored,
             domain::Event::Purged => Self::Purged,
@@ -108,9 +109,9 @@ impl From<VersionView> for Version {
             event: view.event.into(),
             position: view.position,
             time: time::format_instant(view.time),
-            author: view.author,
+            author: view.record.author.clone(),
             reason: view.reason,
-            changed: view.changed,
+            changed: view.changed.into_iter().map(str::to_owned).collect(),
             memory: Memory::excerpt(&view.record, view.excerpt),
         }
     }

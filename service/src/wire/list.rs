@@ -1,7 +1,7 @@
 //! `list` on the wire: memories in order of time, page by page.
 
 use ostraca_memory as domain;
-use ostraca_memory::{Error, ListRequest, ListStatus, Order as DomainOrder};
+use ostraca_memory::{Error, ListRequest, Order as DomainOrder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,8 +26,6 @@ pub struct ListArgs {
     pub since: Option<String>,
     /// Only memories written before this time: RFC 3339, or a date.
     pub until: Option<String>,
-    /// `active` (the default), or `forgotten` for what can be restored.
-    pub status: Option<Status>,
     /// `newest` first (the default) or `oldest` first.
     pub order: Option<Order>,
     /// How many at most; 50 if absent.
@@ -38,17 +36,6 @@ pub struct ListArgs {
 }
 
 impl Arguments for ListArgs {}
-
-/// Which memories a list shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum Status {
-    /// Those that can be recalled.
-    Active,
-    /// Those that were forgotten and can be restored.
-    Forgotten,
-}
 
 /// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -71,10 +58,6 @@ impl TryFrom<ListArgs> for ListRequest {
             kinds: args.kinds.unwrap_or_default(),
             since: instant("since", args.since)?,
             until: instant("until", args.until)?,
-            status: match args.status {
-                None | Some(Status::Active) => ListStatus::Active,
-                Some(Status::Forgotten) => ListStatus::Forgotten,
-            },
             order: match args.order {
                 None | Some(Order::Newest) => DomainOrder::NewestFirst,
                 Some(Order::Oldest) => DomainOrder::OldestFirst,

@@ -2,7 +2,7 @@
 //! the object then says so and where to read on.
 
 use ostraca_memory::{Excerpt, Record, Timestamp, time};
-use ostraca_memory::{Embedding as StoredEmbedding, EmbeddingState, metadata_to_json};
+use ostraca_memory::{Embedding as StoredEmbedding, EmbeddingState};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -103,13 +103,11 @@ impl Memory {
     /// A record with the part of its content that an answer shows.
     pub fn excerpt(record: &Record, excerpt: Excerpt) -> Self {
         let mut memory = Self::with_content(record, String::new());
-        if !excerpt.complete {
-            let length = u64::try_from(excerpt.text.len()).unwrap_or(u64::MAX);
-            let end = excerpt.start.saturating_add(length);
+        if !excerpt.is_whole() {
             memory.content_truncated = Some(true);
             memory.content_bytes = Some(excerpt.content_bytes);
             memory.content_offset = Some(excerpt.start);
-            memory.next_offset = (end < excerpt.content_bytes).then_some(end);
+            memory.next_offset = excerpt.next_offset();
         }
         memory.content = excerpt.text;
         memory
@@ -121,10 +119,7 @@ impl Memory {
     }
 
     fn with_content(record: &Record, content: String) -> Self {
-        let metadata = match metadata_to_json(&record.metadata) {
-            Value::Object(metadata) => metadata,
-            _ => Map::new(),
-        };
+        let metadata = record.metadata.iter().map(|(name, value)| (name.clone(), value.to_json())).collect();
         Self {
             id: record.id.clone(),
             scope: record.scope.as_str().to_owned(),

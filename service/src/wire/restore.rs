@@ -59,8 +59,8 @@ pub struct RestoreReply {
     pub receipt: Receipt,
 }
 
-impl From<domain::RestoreReply> for RestoreReply {
-    fn from(reply: domain::RestoreReply) -> Self {
+impl From<domain::ChangeReply> for RestoreReply {
+    fn from(reply: domain::ChangeReply) -> Self {
         Self {
             outcome: reply.outcome.into(),
             memory: Memory::whole(&reply.record),

@@ -35,8 +35,7 @@ impl From<Reach> for domain::Reach {
 
 /// A scope path; absent is the root.
 pub(super) fn scope(field: &'static str, text: Option<&str>) -> Result<ScopePath, Error> {
-    ScopePath::parse(text.unwrap_or_default())
-        .map_err(|error| Error::invalid(field, error.to_string()))
+    domain::parse_scope(field, text.unwrap_or_default())
 }
 
 /// A scope and its reach.

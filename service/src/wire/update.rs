@@ -121,8 +121,8 @@ pub struct UpdateReply {
     pub receipt: Receipt,
 }
 
-impl From<domain::UpdateReply> for UpdateReply {
-    fn from(reply: domain::UpdateReply) -> Self {
+impl From<domain::ChangeReply> for UpdateReply {
+    fn from(reply: domain::ChangeReply) -> Self {
         Self {
             outcome: reply.outcome.into(),
             memory: Memory::whole(&reply.record),

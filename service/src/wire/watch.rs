@@ -76,8 +76,8 @@ pub struct Change {
     pub memory: Option<Memory>,
 }
 
-impl From<domain::Change> for Change {
-    fn from(change: domain::Change) -> Self {
+impl From<domain::Watched> for Change {
+    fn from(change: domain::Watched) -> Self {
         Self {
             position: change.position,
             event: change.event.into(),
