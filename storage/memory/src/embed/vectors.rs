@@ -61,13 +61,14 @@ async fn work(embedder: &dyn Embedder, passages: &[Passage]) -> Vec<Result<Vec<C
         Err(error)
             if is_about_a_text(&error) && passages.len() > 1 && all.len() <= SINGLY_AT_MOST =>
         {
-            stream::iter(texts.iter().zip(&spans))
+            // By value: a closure over references would not be general enough to be `Send`.
+            stream::iter(texts.into_iter().zip(spans))
                 .map(|(texts, spans)| async move {
                     let vectors = embedder
-                        .embed(texts)
+                        .embed(&texts)
                         .await
                         .map_err(|error| error.to_string())?;
-                    Ok(join(spans, &mut vectors.into_iter()))
+                    Ok(join(&spans, &mut vectors.into_iter()))
                 })
                 .buffered(4)
                 .collect()
