@@ -64,7 +64,7 @@ pub(crate) fn event(front: Front, id: &str, parts: &Parts, body: &Bytes, now_ms:
     if !body.is_empty() {
         match std::str::from_utf8(body) {
             Ok(body) if is_text(&text(&parts.headers, "content-type")) => {
-                set(&mut event, "body", json!(body))
+                set(&mut event, "body", json!(body));
             }
             Ok(_) | Err(_) => {
                 set(&mut event, "body", json!(STANDARD.encode(body)));
