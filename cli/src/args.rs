@@ -1,0 +1,75 @@
+//! The flags that several commands share, each with its `OSTRACA_…` variable. They
+//! are only read here; what they mean is decided where they are used.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+use ostraca_memory::{ScopePath, TenantId, parse_scope};
+use reqwest::Url;
+
+use crate::duration;
+
+/// Which store.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Where memories lie: a folder, file:///folder, s3://bucket or s3://bucket/prefix
+    /// [default: `ostraca` in this user's data folder]
+    ///
+    /// A bucket is reached with the standard variables AWS_ENDPOINT (or
+    /// AWS_ENDPOINT_URL), AWS_REGION (or AWS_DEFAULT_REGION), AWS_ACCESS_KEY_ID,
+    /// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_ALLOW_HTTP. Any number of
+    /// processes may use one store at once.
+    #[arg(long, env = "OSTRACA_STORE", value_name = "DIR|s3://BUCKET/PREFIX")]
+    pub(crate) store: Option<OsString>,
+}
+
+/// Whose memories.
+#[derive(Debug, Args)]
+pub(crate) struct TenantArgs {
+    /// The tenant to work in where no key says so
+    #[arg(long, env = "OSTRACA_TENANT", value_name = "TENANT", default_value = "default")]
+    pub(crate) tenant: TenantId,
+}
+
+/// Which part of a tenant.
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
+    /// A scope, such as `projects/atlas`, and everything below it [default: all]
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    pub(crate) scope: Option<ScopePath>,
+}
+
+/// Whether a program reads the result.
+#[derive(Debug, Args)]
+pub(crate) struct JsonArgs {
+    /// Print the result as one JSON value on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where texts become vectors. Without an endpoint, recall is by keywords alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Embeddings")]
+pub(crate) struct EmbedArgs {
+    /// An OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1, for recall by
+    /// meaning; its key is read from the variable OSTRACA_EMBED_API_KEY alone
+    #[arg(long, env = "OSTRACA_EMBED_URL", value_name = "URL", requires = "embed_model")]
+    pub(crate) embed_url: Option<Url>,
+    /// The model to ask for
+    #[arg(long, env = "OSTRACA_EMBED_MODEL", value_name = "NAME")]
+    pub(crate) embed_model: Option<String>,
+    /// How many dimensions to ask for and to insist on [default: what comes]
+    #[arg(long, env = "OSTRACA_EMBED_DIMENSIONS", value_name = "COUNT",
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) embed_dimensions: Option<u32>,
+    /// How long to wait for vectors before a write goes on without and recall goes on
+    /// by keywords
+    #[arg(long, env = "OSTRACA_EMBED_TIMEOUT", value_name = "DURATION", default_value = "4s",
+          value_parser = duration::parse)]
+    pub(crate) embed_timeout: Duration,
+}
+
+fn scope(text: &str) -> ostraca_memory::Result<ScopePath> {
+    parse_scope("scope", text)
+}

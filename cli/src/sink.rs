@@ -1,0 +1,78 @@
+//! Where an import goes: a store that this process opens, or a server that someone
+//! runs. Both take the same memories and tell the same outcome for each.
+
+use ostraca_memory::{Caller, NewMemory, Outcome, RememberRequest, Session, TenantId};
+use reqwest::Url;
+
+use crate::args::{EmbedArgs, StoreArgs};
+use crate::database;
+use crate::error::CliError;
+use crate::remote::Server;
+
+/// Something that stores memories.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// A store that this process opened.
+    Store(Session),
+    /// A server.
+    Server(Server),
+}
+
+/// What became of one memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// It is new.
+    Created,
+    /// Its key was there; it has a new version.
+    Updated,
+    /// It was there already, exactly so.
+    Unchanged,
+    /// It was not stored, and why.
+    Refused(String),
+}
+
+impl Sink {
+    /// A tenant of a store.
+    pub(crate) async fn store(
+        store: &StoreArgs,
+        embed: &EmbedArgs,
+        tenant: TenantId,
+    ) -> Result<Self, CliError> {
+        let opened = database::open(store, Some(embed)).await?;
+        Ok(Self::Store(opened.database.session(Caller::unrestricted(tenant))))
+    }
+
+    /// A server, which takes the tenant from the token.
+    pub(crate) fn server(url: &Url, token: Option<String>) -> Self {
+        Self::Server(Server::new(url, token))
+    }
+
+    /// Stores memories and tells for each, in order, what became of it.
+    pub(crate) async fn remember(&self, memories: Vec<NewMemory>) -> Result<Vec<Stored>, CliError> {
+        match self {
+            Self::Server(server) => Ok(server.remember(&memories).await?),
+            Self::Store(session) => {
+                let request = RememberRequest { items: memories, idempotency_key: None };
+                let reply = session.remember(request).await?;
+                Ok(reply
+                    .items
+                    .into_iter()
+                    .map(|item| match item {
+                        Ok(remembered) => remembered.outcome.into(),
+                        Err(error) => Stored::Refused(error.to_string()),
+                    })
+                    .collect())
+            }
+        }
+    }
+}
+
+impl From<Outcome> for Stored {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Created => Self::Created,
+            Outcome::Updated => Self::Updated,
+            Outcome::Unchanged => Self::Unchanged,
+        }
+    }
+}
