@@ -11,3 +11,5 @@ pub mod key;
 pub mod log;
 pub mod port;
 pub mod store;
+#[cfg(test)]
+mod testing;

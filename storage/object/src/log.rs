@@ -16,6 +16,8 @@ pub mod fold;
 mod known;
 pub mod refresh;
 mod state;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::fmt;

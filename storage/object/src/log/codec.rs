@@ -326,7 +326,7 @@ fn from_file(key: &Key, bytes: Bytes) -> Result<(Vec<Arc<Entry>>, RecordBatch, u
     let plain = Arc::new(Schema::new(schema.fields().clone()));
     let batches = batches
         .into_iter()
-        .map(|batch| batch.with_schema(Arc::clone(&plain)))
+        .map(|batch| RecordBatch::try_new(Arc::clone(&plain), batch.columns().to_vec()))
         .collect::<Result<Vec<_>, _>>()
         .map_err(bad(key))?;
     let batch = concat_batches(&plain, &batches).map_err(bad(key))?;

@@ -1,0 +1,399 @@
+use std::sync::Arc;
+
+use futures::future::join_all;
+use object_store::ObjectStoreExt;
+
+use super::checkpoint::NewCheckpoint;
+use super::commit::{Decision, Effect};
+use super::error::CommitError;
+use super::*;
+use crate::decorator::count::{CountStore, Keep};
+use crate::decorator::fault::{Fault, FaultStore, Rule};
+use crate::error::Operation;
+use crate::io::{Cost, Request};
+use crate::key::Key;
+use crate::testing::*;
+
+fn value(log: &Log<Numbers>, name: &str) -> Option<u64> {
+    log.read(|fold, _| fold.0.get(name).copied())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_is_seen_by_another_process_at_once() {
+    let store = store(&memory());
+    let (a, b) = (log(1), log(2));
+    put(&a, &Io::new(&store), 1, "x", 7).await;
+    let io = Io::new(&store);
+    assert_eq!(b.refresh(&io, Freshness::Strong).await.unwrap(), Seq(1));
+    assert_eq!(value(&b, "x"), Some(7));
+    assert_eq!(io.receipt().steps, 2, "head and listing, then the tail");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_warm_commit_is_one_put() {
+    let store = store(&memory());
+    let a = log(1);
+    put(&a, &Io::new(&store), 1, "x", 1).await;
+    let io = Io::new(&store);
+    put(&a, &io, 2, "x", 2).await;
+    let receipt = io.receipt();
+    assert_eq!(
+        (receipt.steps, receipt.gets, receipt.puts, receipt.lists),
+        (1, 0, 1, 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_warm_read_that_finds_nothing_new_is_one_get() {
+    let store = store(&memory());
+    let a = log(1);
+    put(&a, &Io::new(&store), 1, "x", 1).await;
+    let io = Io::new(&store);
+    a.refresh(&io, Freshness::Strong).await.unwrap();
+    assert_eq!(
+        io.receipt(),
+        Cost {
+            steps: 1,
+            gets: 1,
+            ..Cost::default()
+        }
+    );
+    let io = Io::new(&store);
+    a.refresh(&io, Freshness::Bounded(1_000)).await.unwrap();
+    assert_eq!(io.receipt(), Cost::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_hundred_entries_cost_a_cold_reader_thirteen_gets_and_the_head() {
+    let store = store(&memory());
+    let a = log(1);
+    for n in 0..200 {
+        put(&a, &Io::new(&store), n, "x", 1).await;
+    }
+    let io = Io::new(&store);
+    let b = log(2);
+    assert_eq!(b.refresh(&io, Freshness::Strong).await.unwrap(), Seq(200));
+    let receipt = io.receipt();
+    assert_eq!((receipt.steps, receipt.gets, receipt.lists), (2, 14, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loser_decides_again_on_the_winners_state() {
+    let store = store(&memory());
+    let (a, b) = (log(1), log(2));
+    for log in [&a, &b] {
+        log.refresh(&Io::new(&store), Freshness::Strong)
+            .await
+            .unwrap();
+    }
+    let first = a
+        .commit(&Io::new(&store), CommitId(1), increment("n"))
+        .await
+        .unwrap();
+    let io = Io::new(&store);
+    let second = b.commit(&io, CommitId(2), increment("n")).await.unwrap();
+    assert_eq!((first.value, second.value), (1, 2));
+    assert_eq!(second.seq, Seq(2));
+    assert_eq!(io.receipt().puts, 2, "one lost, one won");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retried_commit_takes_effect_once() {
+    let store = store(&memory());
+    let (a, b) = (log(1), log(2));
+    let first = a
+        .commit(&Io::new(&store), CommitId(1), increment("n"))
+        .await
+        .unwrap();
+    put(&a, &Io::new(&store), 9, "other", 1).await;
+    // The same process, and one that starts cold.
+    for log in [&a, &b] {
+        let again = log
+            .commit(&Io::new(&store), CommitId(1), increment("n"))
+            .await
+            .unwrap();
+        assert_eq!((again.seq, again.value), (first.seq, first.value));
+        assert_eq!(again.effect, Effect::Replayed);
+    }
+    assert_eq!(value(&b, "n"), Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn concurrent_commits_of_a_process_share_entries() {
+    let counted = Arc::new(CountStore::new(memory(), Keep::Counts));
+    let slow = Rule::new(
+        Fault::Delay {
+            from_ms: 10,
+            to_ms: 10,
+        },
+        &[Operation::Create],
+        1_000,
+    );
+    let inner: Arc<dyn object_store::ObjectStore> = Arc::<CountStore>::clone(&counted);
+    let objects: Arc<dyn object_store::ObjectStore> =
+        Arc::new(FaultStore::new(inner, VirtualClock::new(), 1, vec![slow]));
+    let store = store(&objects);
+    let a = log(1);
+    let commits = (0..100).map(|n| {
+        let (a, io) = (&a, Io::new(&store));
+        async move {
+            a.commit(&io, CommitId(n), increment("n"))
+                .await
+                .unwrap()
+                .value
+        }
+    });
+    let mut values = join_all(commits).await;
+    values.sort_unstable();
+    assert_eq!(values, (1..=100).collect::<Vec<u64>>());
+    assert!(counted.counts().creates <= 3, "{:?}", counted.counts());
+}
+
+#[tokio::test(start_paused = true)]
+async fn alone_each_commit_is_an_entry() {
+    let store = store(&memory());
+    let settings = LogSettings {
+        grouping: Grouping::Alone,
+        ..LogSettings::default()
+    };
+    let a = log_with(1, settings);
+    let commits = (0..10).map(|n| {
+        let (a, io) = (&a, Io::new(&store));
+        async move {
+            a.commit(&io, CommitId(n), increment("n"))
+                .await
+                .unwrap()
+                .value
+        }
+    });
+    let mut values = join_all(commits).await;
+    values.sort_unstable();
+    assert_eq!(values, (1..=10).collect::<Vec<u64>>());
+    assert_eq!(a.read(|_, seq| seq), Seq(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_final_only_on_a_verified_state() {
+    let store = store(&memory());
+    let (a, b) = (log(1), log(2));
+    b.refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    put(&a, &Io::new(&store), 1, "x", 1).await;
+    // What b knows says that x is missing; it must look before it says so.
+    let io = Io::new(&store);
+    let found = b
+        .commit(&io, CommitId(2), |fold: &Numbers, _, _| {
+            fold.0
+                .get("x")
+                .copied()
+                .map(Decision::Unchanged)
+                .ok_or(Never)
+        })
+        .await
+        .unwrap();
+    assert_eq!((found.value, found.effect), (1, Effect::Unchanged));
+    let refused = b
+        .commit(&Io::new(&store), CommitId(3), |_: &Numbers, _, _| {
+            Err::<Decision<()>, _>(Never)
+        })
+        .await;
+    assert!(matches!(refused, Err(CommitError::Decided(Never))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_stands_for_what_came_before() {
+    let store = store(&memory());
+    let a = log(1);
+    for n in 0..20 {
+        put(&a, &Io::new(&store), n, &format!("k{n}"), 1).await;
+    }
+    let new = NewCheckpoint {
+        base: Seq(20),
+        segments: vec!["s1".to_owned()],
+        attachments: vec![("root".to_owned(), "tiny".into())],
+    };
+    let done = a
+        .checkpoint(
+            &Io::new(&store),
+            CommitId(100),
+            new.clone(),
+            |fold: &Numbers, _, _| {
+                let rows = numbers(fold.0.iter().map(|(name, value)| (name.as_str(), *value)));
+                Ok::<_, Never>(Decision::Commit {
+                    rows,
+                    note: None,
+                    value: (),
+                })
+            },
+        )
+        .await
+        .unwrap();
+    assert_eq!(done.seq, Seq(21));
+    for n in 30..33 {
+        put(&a, &Io::new(&store), n, &format!("k{n}"), 1).await;
+    }
+
+    let b = log(2);
+    let io = Io::new(&store);
+    b.refresh(&io, Freshness::Strong).await.unwrap();
+    let receipt = io.receipt();
+    assert_eq!(
+        (receipt.steps, receipt.gets),
+        (2, 2),
+        "the head and one object of the tail"
+    );
+    assert_eq!(b.attachment("root").as_deref(), Some(b"tiny".as_slice()));
+    assert_eq!(b.newest_checkpoint().unwrap().1.segments, ["s1"]);
+    assert_eq!(b.read(|fold, _| fold.0.len()), 23);
+    a.read(|ours, _| b.read(|theirs, _| assert_eq!(ours, theirs)));
+
+    // A retry of what the checkpoint covers is known still.
+    let again = b
+        .commit(&Io::new(&store), CommitId(3), increment("k3"))
+        .await
+        .unwrap();
+    assert_eq!((again.seq, again.effect), (Seq(4), Effect::Replayed));
+
+    // Another that was built meanwhile on an older base loses.
+    let late = a
+        .checkpoint(&Io::new(&store), CommitId(101), new, |_: &Numbers, _, _| {
+            Ok::<_, Never>(Decision::Commit {
+                rows: numbers([]),
+                note: None,
+                value: (),
+            })
+        })
+        .await;
+    assert!(matches!(late, Err(CommitError::Superseded { by: Seq(21) })));
+}
+
+/// A checkpoint of everything, without segments.
+async fn snapshot(log: &Log<Numbers>, io: &Io, id: u128) -> Seq {
+    log.refresh(io, Freshness::Strong).await.unwrap();
+    let new = NewCheckpoint {
+        base: log.read(|_, seq| seq),
+        ..NewCheckpoint::default()
+    };
+    log.checkpoint(io, CommitId(id), new, |fold: &Numbers, _, _| {
+        let rows = numbers(fold.0.iter().map(|(name, value)| (name.as_str(), *value)));
+        Ok::<_, Never>(Decision::Commit {
+            rows,
+            note: None,
+            value: (),
+        })
+    })
+    .await
+    .unwrap()
+    .seq
+}
+
+async fn listed(store: &Arc<crate::store::Store>) -> Vec<Seq> {
+    let request = Request::List {
+        prefix: crate::key::Prefix::Log(collection()),
+        after: None,
+    };
+    let answer = Io::new(store).one(request).await.unwrap();
+    answer
+        .into_listed()
+        .into_iter()
+        .filter_map(|listed| match listed.key {
+            Key::Log(_, seq) => Some(seq),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn clean_up_keeps_what_was_superseded_for_less_than_the_horizon() {
+    let store = store(&memory());
+    let hour = std::time::Duration::from_secs(3_601);
+    let a = log(1);
+    let reader = log(2);
+    for n in 0..5 {
+        put(&a, &Io::new(&store), n, "x", u64::try_from(n).unwrap()).await;
+    }
+    reader
+        .refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    assert_eq!(snapshot(&a, &Io::new(&store), 50).await, Seq(6));
+    assert_eq!(a.clean_up(&Io::new(&store)).await.unwrap().entries, 0);
+    store.clock().sleep(hour).await;
+    // The floor moves with the next checkpoint, to the one that is old enough.
+    put(&a, &Io::new(&store), 51, "y", 1).await;
+    assert_eq!(snapshot(&a, &Io::new(&store), 52).await, Seq(8));
+    let cleaned = a.clean_up(&Io::new(&store)).await.unwrap();
+    assert_eq!((cleaned.entries, cleaned.floor), (5, Seq(6)));
+    assert_eq!(listed(&store).await, [Seq(6), Seq(7), Seq(8)]);
+    // A reader whose state lies below finds its way, and so does a cold one
+    // without the head.
+    reader
+        .refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    let cold = log(3);
+    let head = Key::Head(collection());
+    Io::new(&store)
+        .one(Request::Delete { key: head })
+        .await
+        .unwrap();
+    cold.refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    for log in [&reader, &cold] {
+        assert_eq!(value(log, "x"), Some(4));
+        assert_eq!(value(log, "y"), Some(1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lies_below_the_floor_is_void() {
+    let objects = memory();
+    let store = store(&objects);
+    let hour = std::time::Duration::from_secs(3_601);
+    let a = log(1);
+    put(&a, &Io::new(&store), 1, "x", 1).await;
+    put(&a, &Io::new(&store), 2, "x", 2).await;
+    let ghost = Key::Log(collection(), Seq(2)).path();
+    let bytes = objects.get(&ghost).await.unwrap().bytes().await.unwrap();
+    snapshot(&a, &Io::new(&store), 3).await;
+    store.clock().sleep(hour).await;
+    snapshot(&a, &Io::new(&store), 4).await;
+    assert_eq!(a.clean_up(&Io::new(&store)).await.unwrap().entries, 2);
+    put(&a, &Io::new(&store), 5, "x", 5).await;
+    // A number below the floor comes back.
+    objects.put(&ghost, bytes.into()).await.unwrap();
+    let cold = log(2);
+    cold.refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    assert_eq!(value(&cold, "x"), Some(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_entry_is_reported_and_not_skipped() {
+    let objects = memory();
+    let store = store(&objects);
+    let a = log(1);
+    put(&a, &Io::new(&store), 1, "x", 1).await;
+    let key = Key::Log(collection(), Seq(2));
+    objects.put(&key.path(), "not arrow".into()).await.unwrap();
+    let error = a
+        .refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, error::LogError::Corrupt(_)), "{error}");
+    assert!(
+        error.to_string().contains("00000000000000000002"),
+        "{error}"
+    );
+    let error = a
+        .commit(&Io::new(&store), CommitId(2), set("x", 2))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, CommitError::Log(error::LogError::Corrupt(_))),
+        "{error}"
+    );
+}
