@@ -45,3 +45,6 @@ impl Bm25 {
         idf * f64::from(tf) / (f64::from(tf) + self.k1 * norm)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,3 +35,6 @@ pub fn fuse<T: Ord>(
     }
     scores
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,3 +195,6 @@ fn unexpected(needed: &'static str, fed: Option<&Fetched<'_>>) -> SearchError {
     };
     SearchError::Unexpected { needed, fed }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,3 +84,6 @@ pub fn cosine(unit: &[f32], other: &[f32], inverse_norm: f64) -> f64 {
 fn wide_dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
+
+#[cfg(test)]
+mod tests;

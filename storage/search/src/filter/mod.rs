@@ -137,3 +137,6 @@ pub enum Members {
     /// Floats, in ascending order, without NaN.
     Floats(Vec<f64>),
 }
+
+#[cfg(test)]
+mod tests;

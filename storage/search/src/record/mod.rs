@@ -176,5 +176,5 @@ pub struct Chunk {
     pub vector: Vec<f32>,
 }
 
-
-
+#[cfg(test)]
+pub(crate) mod tests;

@@ -212,3 +212,6 @@ fn inverse_norms(embedding: &Embedding) -> Vec<f64> {
     }
     chunks.iter().map(|chunk| vector::inverse_norm(&chunk.vector)).collect()
 }
+
+#[cfg(test)]
+mod tests;

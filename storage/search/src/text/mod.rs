@@ -19,5 +19,5 @@ pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryTerms};
 pub use terms::DocumentTerms;
 pub use tokens::{Role, Side, Token, tokens};
 
-
-
+#[cfg(test)]
+mod tests;

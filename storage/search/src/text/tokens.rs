@@ -388,7 +388,8 @@ fn squash(text: &str) -> String {
 
 /// The words of camel case, none for a word that has no inner capital.
 fn camel_parts(word: &str) -> Vec<Range<usize>> {
-    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    let chars: Vec<(usize, char)> =
+        word.char_indices().filter(|(_, c)| !is_combining_mark(*c)).collect();
     let mut starts = vec![0];
     for (index, pair) in chars.windows(2).enumerate() {
         let [(_, before), (at, c)] = *pair else {
