@@ -1,19 +1,12 @@
 //! The bound on request bodies. A body is read whole, once, and never beyond the
-//! limit, so no route can be made to hold more than that.
-
-use std::sync::Arc;
+//! limit, so no route can be made to hold more than that. It is read late, after the
+//! caller is known.
 
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use ostraca_memory::{Error, ErrorKind};
-
-use crate::app::App;
-use crate::error::ApiError;
 
 /// Whether the request says itself that its body is over the limit.
 pub(crate) fn declared_over(headers: &HeaderMap, limit: usize) -> bool {
@@ -42,17 +35,4 @@ pub(crate) fn too_large(limit: usize) -> Error {
         ErrorKind::TooLarge,
         format!("the request body is larger than {limit} bytes; send fewer or smaller memories at once"),
     )
-}
-
-/// Holds the limit for every route behind it, which then sees a body in memory.
-pub(crate) async fn enforce(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let limit = app.settings.max_body_bytes;
-    let (parts, body) = request.into_parts();
-    if declared_over(&parts.headers, limit) {
-        return ApiError(too_large(limit)).into_response();
-    }
-    match read(body, limit).await {
-        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Err(error) => ApiError(error).into_response(),
-    }
 }

@@ -43,11 +43,6 @@ pub(crate) fn present(kind: ErrorKind) -> Presentation {
     }
 }
 
-/// The stable name of an error kind, such as `not_found`.
-pub(crate) fn code(kind: ErrorKind) -> &'static str {
-    present(kind).code
-}
-
 /// The body of every failure: `{"error": {…}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {

@@ -2,9 +2,18 @@
 //! rebinding and against web pages that call a local server; who the caller is, is
 //! decided elsewhere.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, header};
+use http::{HeaderMap, StatusCode, header};
+
+use crate::app::App;
+use crate::error::ErrorBody;
 
 /// How far the service is reachable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,6 +78,21 @@ impl Exposure {
                 origins.is_empty() || origins.iter().any(|known| known.eq_ignore_ascii_case(origin))
             }
         }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (StatusCode::FORBIDDEN, Json(ErrorBody::new("forbidden", self.to_string()))).into_response()
+    }
+}
+
+/// Keeps requests under a wrong name or from a wrong page from the routes behind it.
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match app.settings.exposure.admit(&parts) {
+        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Err(refused) => refused.into_response(),
     }
 }
 

@@ -11,7 +11,9 @@ mod error;
 mod exposure;
 mod index;
 pub mod mcp;
+mod openapi;
 mod public_url;
+mod rest;
 pub mod wire;
 
 use std::sync::Arc;
@@ -26,9 +28,11 @@ pub use exposure::Exposure;
 /// The router of a service.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
+    let rest = rest::router().layer(middleware::from_fn_with_state(Arc::clone(&app), exposure::guard));
     Router::new()
         .route("/", get(index::serve))
         .route("/.well-known/{*path}", any(auth::metadata::serve))
+        .merge(rest)
         .with_state(Arc::clone(&app))
         .merge(mcp::routes(&app))
         .fallback(index::not_found)

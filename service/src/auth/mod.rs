@@ -9,10 +9,10 @@ pub(crate) mod metadata;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::HeaderMap;
 use http::request::Parts;
-use ostraca_memory::{Caller, Error, Session};
+use ostraca_memory::{Caller, Session};
 
 use crate::app::{App, AuthMode};
 use crate::auth::bearer::Bearer;
@@ -46,13 +46,5 @@ impl FromRequestParts<Arc<App>> for Authenticated {
             Ok(session) => Ok(Self(session)),
             Err(refusal) => Err(refusal.respond(app, parts)),
         }
-    }
-}
-
-/// The answer to a request whose caller the domain refused.
-pub(crate) fn refuse(app: &App, parts: &Parts, error: Error) -> Response {
-    match Refusal::from(error) {
-        Refusal::Failed(error) => crate::error::ApiError(error).into_response(),
-        refusal => refusal.respond(app, parts),
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn serve(app: &App, server: &MemoryServer, reachable: Reachable
         return ApiError(body_limit::too_large(limit)).into_response();
     }
     if let Err(refused) = app.settings.exposure.admit(&parts) {
-        return (StatusCode::FORBIDDEN, Json(ErrorBody::new("forbidden", refused.to_string()))).into_response();
+        return refused.into_response();
     }
     let session = match auth::session(app, &parts.headers).await {
         Ok(session) => session,
