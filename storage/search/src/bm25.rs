@@ -13,8 +13,10 @@ pub struct Bm25 {
 }
 
 impl Default for Bm25 {
+    /// The values that Anserini takes, which beat Lucene's 1.2 and 0.75 on both data
+    /// sets of `examples/quality.rs`: memories are short and of uneven length.
     fn default() -> Self {
-        Self { k1: 1.2, b: 0.75 }
+        Self { k1: 0.9, b: 0.4 }
     }
 }
 

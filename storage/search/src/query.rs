@@ -79,10 +79,19 @@ impl Query {
     pub fn admits(&self, record: &Record) -> bool {
         self.statuses.contains(&record.status)
             && record.expires.is_none_or(|expires| expires > self.now)
-            && self.realm.as_ref().is_none_or(|realm| *realm == record.realm)
+            && self
+                .realm
+                .as_ref()
+                .is_none_or(|realm| *realm == record.realm)
             && self.scope.admits(&record.scope)
-            && self.window.as_ref().is_none_or(|window| window.admits(record))
-            && self.filter.as_ref().is_none_or(|filter| filter.evaluate(record))
+            && self
+                .window
+                .as_ref()
+                .is_none_or(|window| window.admits(record))
+            && self
+                .filter
+                .as_ref()
+                .is_none_or(|filter| filter.evaluate(record))
     }
 }
 

@@ -35,18 +35,17 @@ pub fn snippet<'a>(
         return cut(content, 0..content.len());
     }
     let matches = matches(content, terms);
-    let (from, to) = match best_window(&matches, max_bytes) {
-        Some(window) => window,
-        None => {
-            let start = chunk.map_or(0, |(start, _)| start as usize);
-            (start, start)
-        }
-    };
+    let (from, to) = best_window(&matches, max_bytes).unwrap_or_else(|| {
+        let start = chunk.map_or(0, |(start, _)| start as usize);
+        (start, start)
+    });
     // What is left of the window is divided around the matches, more of it after them
     // because a text is read forwards.
     let spare = max_bytes.saturating_sub(to - from);
     let before = if from == to { 0 } else { spare / 3 };
-    let start = from.saturating_sub(before).min(content.len().saturating_sub(max_bytes));
+    let start = from
+        .saturating_sub(before)
+        .min(content.len().saturating_sub(max_bytes));
     let end = (start + max_bytes).min(content.len());
     let start = word_start(content, start, from.max(start));
     let end = word_end(content, end, to.min(end)).max(start);
@@ -55,11 +54,15 @@ pub fn snippet<'a>(
 
 /// The longest beginning of a text that fits, cut between characters.
 pub fn truncated(text: &str, max_bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or_default()
+    text.get(..text.floor_char_boundary(max_bytes))
+        .unwrap_or_default()
 }
 
 fn cut(content: &str, range: Range<usize>) -> Snippet<'_> {
-    Snippet { text: content.get(range.clone()).unwrap_or_default(), range }
+    Snippet {
+        text: content.get(range.clone()).unwrap_or_default(),
+        range,
+    }
 }
 
 /// Where terms occur: place and which of the terms.
@@ -67,8 +70,11 @@ fn matches(content: &str, terms: &[String]) -> Vec<(Range<usize>, usize)> {
     if terms.is_empty() {
         return Vec::new();
     }
-    let numbers: BTreeMap<&str, usize> =
-        terms.iter().enumerate().map(|(number, term)| (term.as_str(), number)).collect();
+    let numbers: BTreeMap<&str, usize> = terms
+        .iter()
+        .enumerate()
+        .map(|(number, term)| (term.as_str(), number))
+        .collect();
     let mut matches: Vec<(Range<usize>, usize)> = tokens(content, Side::Document)
         .into_iter()
         .filter_map(|token| Some((token.range, *numbers.get(token.term.as_str())?)))
@@ -116,7 +122,9 @@ fn word_start(content: &str, at: usize, limit: usize) -> usize {
     }
     let at = content.ceil_char_boundary(at);
     let reach = content.floor_char_boundary(limit.min(at + WORD_REACH_BYTES));
-    let space = content.get(at..reach).and_then(|text| text.find(char::is_whitespace));
+    let space = content
+        .get(at..reach)
+        .and_then(|text| text.find(char::is_whitespace));
     let Some(space) = space else {
         return at;
     };
@@ -132,7 +140,9 @@ fn word_end(content: &str, at: usize, limit: usize) -> usize {
     }
     let at = content.floor_char_boundary(at);
     let reach = content.ceil_char_boundary(limit.max(at.saturating_sub(WORD_REACH_BYTES)));
-    let space = content.get(reach..at).and_then(|text| text.rfind(char::is_whitespace));
+    let space = content
+        .get(reach..at)
+        .and_then(|text| text.rfind(char::is_whitespace));
     space.map_or(at, |space| reach + space)
 }
 

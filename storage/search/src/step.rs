@@ -99,7 +99,9 @@ pub enum SearchError {
         fed: &'static str,
     },
     /// The checkpoint has segments, which this release cannot read.
-    #[error("the collection has {count} compacted segments, which this release cannot search: use a newer one")]
+    #[error(
+        "the collection has {count} compacted segments, which this release cannot search: use a newer one"
+    )]
     UnsupportedSegments {
         /// How many.
         count: usize,
@@ -136,7 +138,10 @@ enum State {
 impl Search {
     /// Starts a query and says what to fetch first.
     pub fn begin(query: Query) -> (Self, Step) {
-        let search = Self { query, state: State::Checkpoint };
+        let search = Self {
+            query,
+            state: State::Checkpoint,
+        };
         (search, Step::Need(vec![Read::Checkpoint]))
     }
 
@@ -154,7 +159,9 @@ impl Search {
             return Err(unexpected("a checkpoint", fetched.first()));
         };
         if !checkpoint.segments.is_empty() {
-            return Err(SearchError::UnsupportedSegments { count: checkpoint.segments.len() });
+            return Err(SearchError::UnsupportedSegments {
+                count: checkpoint.segments.len(),
+            });
         }
         self.state = State::Tail;
         let mut reads = vec![Read::Tail];

@@ -35,7 +35,10 @@ pub fn check(vector: &[f32], expected: Option<usize>) -> Result<(), VectorError>
         return Err(VectorError::Empty);
     }
     if let Some(expected) = expected.filter(|expected| *expected != vector.len()) {
-        return Err(VectorError::Dimension { expected, got: vector.len() });
+        return Err(VectorError::Dimension {
+            expected,
+            got: vector.len(),
+        });
     }
     match vector.iter().position(|component| !component.is_finite()) {
         Some(position) => Err(VectorError::NotFinite { position }),
@@ -54,21 +57,36 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
             *sum += a * b;
         }
     }
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    let rest: f32 = a
+        .remainder()
+        .iter()
+        .zip(b.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
     sums.iter().sum::<f32>() + rest
 }
 
 /// The factor that makes a vector of unit length; 0 for the zero vector.
 pub fn inverse_norm(vector: &[f32]) -> f64 {
-    let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    let norm = vector
+        .iter()
+        .map(|x| f64::from(*x) * f64::from(*x))
+        .sum::<f64>()
+        .sqrt();
     if norm > 0.0 { norm.recip() } else { 0.0 }
 }
 
 /// The vector at unit length; the zero vector stays zero.
 pub fn normalised(vector: &[f32]) -> Vec<f32> {
     let factor = inverse_norm(vector);
-    #[expect(clippy::cast_possible_truncation, reason = "components of a unit vector fit")]
-    vector.iter().map(|x| (f64::from(*x) * factor) as f32).collect()
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "components of a unit vector fit"
+    )]
+    vector
+        .iter()
+        .map(|x| (f64::from(*x) * factor) as f32)
+        .collect()
 }
 
 /// The cosine of a unit vector with another of the same length, whose inverse norm
@@ -76,13 +94,20 @@ pub fn normalised(vector: &[f32]) -> Vec<f32> {
 pub fn cosine(unit: &[f32], other: &[f32], inverse_norm: f64) -> f64 {
     let product = f64::from(dot(unit, other));
     // Components near the limit of f32 overflow the fast sum.
-    let product = if product.is_finite() { product } else { wide_dot(unit, other) };
+    let product = if product.is_finite() {
+        product
+    } else {
+        wide_dot(unit, other)
+    };
     // Adding zero makes -0 a plain 0, which the order of hits would tell apart.
     (product * inverse_norm).clamp(-1.0, 1.0) + 0.0
 }
 
 fn wide_dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum()
 }
 
 #[cfg(test)]

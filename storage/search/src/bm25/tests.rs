@@ -2,14 +2,20 @@ use super::*;
 
 #[test]
 fn a_term_in_every_record_still_weighs_something() {
-    let totals = Totals { records: 10, length: 100 };
+    let totals = Totals {
+        records: 10,
+        length: 100,
+    };
     assert!(Bm25::idf(totals, 10) > 0.0);
     assert!(Bm25::idf(totals, 1) > Bm25::idf(totals, 9));
 }
 
 #[test]
 fn scores_follow_the_formula() {
-    let totals = Totals { records: 4, length: 40 };
+    let totals = Totals {
+        records: 4,
+        length: 40,
+    };
     let idf = Bm25::idf(totals, 1);
     assert!((idf - (1.0_f64 + 3.5 / 1.5).ln()).abs() < 1e-12);
     // A record of average length: tf / (tf + k1).
@@ -20,7 +26,10 @@ fn scores_follow_the_formula() {
 
 #[test]
 fn a_collection_of_stop_words_has_finite_scores() {
-    let totals = Totals { records: 2, length: 0 };
+    let totals = Totals {
+        records: 2,
+        length: 0,
+    };
     let score = Bm25::default().score(totals, Bm25::idf(totals, 1), 1, 0);
     assert!(score.is_finite() && score > 0.0);
 }

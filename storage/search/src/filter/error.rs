@@ -24,7 +24,9 @@ pub struct FilterError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FilterReason {
     /// Not an object.
-    #[error("a condition is an object like {{\"op\": \"eq\", \"field\": …, \"value\": …}}, got {found}")]
+    #[error(
+        "a condition is an object like {{\"op\": \"eq\", \"field\": …, \"value\": …}}, got {found}"
+    )]
     NotAnObject {
         /// The JSON type found.
         found: &'static str,
@@ -39,7 +41,9 @@ pub enum FilterReason {
     #[error("a condition needs an `op`: one of {}", op_names())]
     NoOp,
     /// No `op`, but another key.
-    #[error("unknown key \"{key}\" and no `op`: write {{\"op\": \"eq\", \"field\": \"{key}\", \"value\": …}}")]
+    #[error(
+        "unknown key \"{key}\" and no `op`: write {{\"op\": \"eq\", \"field\": \"{key}\", \"value\": …}}"
+    )]
     NoOpBut {
         /// The first key.
         key: String,
@@ -102,7 +106,9 @@ pub enum FilterReason {
         found: &'static str,
     },
     /// A kind that does not exist.
-    #[error("unknown kind \"{kind}\": use string, int, float, bool, strings, ints, floats, geo or none")]
+    #[error(
+        "unknown kind \"{kind}\": use string, int, float, bool, strings, ints, floats, geo or none"
+    )]
     UnknownKind {
         /// The name given.
         kind: String,
@@ -134,7 +140,9 @@ pub enum FilterReason {
         expected: &'static str,
     },
     /// A plain value that has no kind.
-    #[error("a plain value is a string, a number, a boolean, null or an array of one kind, got {found}")]
+    #[error(
+        "a plain value is a string, a number, a boolean, null or an array of one kind, got {found}"
+    )]
     NoKind {
         /// The JSON type found.
         found: &'static str,

@@ -38,11 +38,13 @@ fn value_of<'a>(record: &'a Record, field: &Field) -> Option<Cow<'a, Value>> {
         Field::Source => optional(&record.source),
         Field::Author => optional(&record.author),
         Field::Sensitivity => optional(&record.sensitivity),
-        Field::Confidence => record.confidence.map(|value| Cow::Owned(Value::Float(value))),
+        Field::Confidence => record
+            .confidence
+            .map(|value| Cow::Owned(Value::Float(value))),
         Field::Status => own(record.status.as_str()),
-        Field::Version => {
-            Some(Cow::Owned(Value::Int(i64::try_from(record.version).unwrap_or(i64::MAX))))
-        }
+        Field::Version => Some(Cow::Owned(Value::Int(
+            i64::try_from(record.version).unwrap_or(i64::MAX),
+        ))),
         Field::CreatedAt => instant(record.created),
         Field::UpdatedAt => instant(record.updated),
         Field::ExpiresAt => record.expires.and_then(instant),

@@ -37,12 +37,17 @@ impl Shape {
     /// Whether the shape holds a point.
     pub fn holds(&self, lat: f64, lon: f64) -> bool {
         match self {
-            Self::Radius { lat: centre_lat, lon: centre_lon, radius_m } => {
-                distance_m((*centre_lat, *centre_lon), (lat, lon)) <= *radius_m
-            }
-            Self::Bounds { min_lat, min_lon, max_lat, max_lon } => {
-                (*min_lat..=*max_lat).contains(&lat) && (*min_lon..=*max_lon).contains(&lon)
-            }
+            Self::Radius {
+                lat: centre_lat,
+                lon: centre_lon,
+                radius_m,
+            } => distance_m((*centre_lat, *centre_lon), (lat, lon)) <= *radius_m,
+            Self::Bounds {
+                min_lat,
+                min_lon,
+                max_lat,
+                max_lon,
+            } => (*min_lat..=*max_lat).contains(&lat) && (*min_lon..=*max_lon).contains(&lon),
             Self::Polygon(vertices) => inside(vertices, lat, lon),
         }
     }

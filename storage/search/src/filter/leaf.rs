@@ -67,10 +67,9 @@ fn check_field(op: LeafOp, field: &Field, path: &Path) -> Result<(), FilterError
     let applies = match op {
         LeafOp::Match | LeafOp::Regex => matches!(kind, FieldKind::String | FieldKind::Any),
         LeafOp::Time(_) => matches!(kind, FieldKind::Time | FieldKind::Any),
-        LeafOp::Contains
-        | LeafOp::GeoRadius
-        | LeafOp::GeoBoundingBox
-        | LeafOp::GeoPolygon => kind == FieldKind::Any,
+        LeafOp::Contains | LeafOp::GeoRadius | LeafOp::GeoBoundingBox | LeafOp::GeoPolygon => {
+            kind == FieldKind::Any
+        }
         LeafOp::Eq
         | LeafOp::Ne
         | LeafOp::Compare(_)
@@ -81,7 +80,11 @@ fn check_field(op: LeafOp, field: &Field, path: &Path) -> Result<(), FilterError
     if applies {
         return Ok(());
     }
-    Err(path.error(FilterReason::WrongField { op: op.name(), field: field.clone(), kind }))
+    Err(path.error(FilterReason::WrongField {
+        op: op.name(),
+        field: field.clone(),
+        kind,
+    }))
 }
 
 /// An own field that holds floats takes whole numbers as floats: JSON writes 1.0
@@ -109,7 +112,11 @@ fn comparable(field: &Field, value: Value, path: &Path) -> Result<Value, FilterE
         return Ok(value);
     }
     let found = value.kind();
-    Err(path.error(FilterReason::FieldValue { field: field.clone(), kind, found }))
+    Err(path.error(FilterReason::FieldValue {
+        field: field.clone(),
+        kind,
+        found,
+    }))
 }
 
 fn order(
@@ -146,7 +153,9 @@ fn members(op: LeafOp, field: &Field, value: Value, path: &Path) -> Result<Test,
             Value::Floats(mut items) => {
                 items.retain(|item| !item.is_nan());
                 // So that 0 and -0, which are equal, stand together.
-                items.iter_mut().for_each(|item| *item += 0.0);
+                for item in &mut items {
+                    *item += 0.0;
+                }
                 items.sort_by(f64::total_cmp);
                 Members::Floats(items)
             }
@@ -157,20 +166,35 @@ fn members(op: LeafOp, field: &Field, value: Value, path: &Path) -> Result<Test,
 }
 
 fn wrong_kind(op: LeafOp, expected: &'static str, found: &Value, path: &Path) -> FilterError {
-    path.error(FilterReason::WrongKind { op: op.name(), expected, found: found.kind() })
+    path.error(FilterReason::WrongKind {
+        op: op.name(),
+        expected,
+        found: found.kind(),
+    })
 }
 
 fn shape(op: LeafOp, json: &JsonValue, path: &Path) -> Result<Shape, FilterError> {
     let JsonValue::Object(geo) = json else {
         let found = json_type(json);
-        return Err(path.error(FilterReason::WrongKind { op: op.name(), expected: "an object", found }));
+        return Err(path.error(FilterReason::WrongKind {
+            op: op.name(),
+            expected: "an object",
+            found,
+        }));
     };
     match op {
         LeafOp::GeoRadius => {
-            let [lat, lon, radius_m] = numbers(geo, ["center_lat", "center_lon", "radius_m"], "center_lat, center_lon, radius_m", path)?;
+            let [lat, lon, radius_m] = numbers(
+                geo,
+                ["center_lat", "center_lon", "radius_m"],
+                "center_lat, center_lon, radius_m",
+                path,
+            )?;
             check_point(lat, lon, path)?;
             if radius_m <= 0.0 {
-                return Err(path.error(FilterReason::Geo { rule: "radius_m is greater than 0" }));
+                return Err(path.error(FilterReason::Geo {
+                    rule: "radius_m is greater than 0",
+                }));
             }
             Ok(Shape::Radius { lat, lon, radius_m })
         }
@@ -184,10 +208,16 @@ fn shape(op: LeafOp, json: &JsonValue, path: &Path) -> Result<Shape, FilterError
             check_point(min_lat, min_lon, path)?;
             check_point(max_lat, max_lon, path)?;
             if min_lat > max_lat || min_lon > max_lon {
-                let rule = "the minima are not above the maxima (a box does not cross the antimeridian)";
+                let rule =
+                    "the minima are not above the maxima (a box does not cross the antimeridian)";
                 return Err(path.error(FilterReason::Geo { rule }));
             }
-            Ok(Shape::Bounds { min_lat, min_lon, max_lat, max_lon })
+            Ok(Shape::Bounds {
+                min_lat,
+                min_lon,
+                max_lat,
+                max_lon,
+            })
         }
         _ => polygon(geo, path),
     }
@@ -195,7 +225,10 @@ fn shape(op: LeafOp, json: &JsonValue, path: &Path) -> Result<Shape, FilterError
 
 fn polygon(geo: &Map<String, JsonValue>, path: &Path) -> Result<Shape, FilterError> {
     if let Some(key) = geo.keys().find(|key| *key != "polygon") {
-        return Err(path.error(FilterReason::GeoKey { key: key.clone(), allowed: "polygon" }));
+        return Err(path.error(FilterReason::GeoKey {
+            key: key.clone(),
+            allowed: "polygon",
+        }));
     }
     let rule = "polygon is an array [lat, lon, lat, lon, …] of an even length of at least 6";
     let refused = || path.error(FilterReason::Geo { rule });
@@ -204,7 +237,7 @@ fn polygon(geo: &Map<String, JsonValue>, path: &Path) -> Result<Shape, FilterErr
         .and_then(JsonValue::as_array)
         .and_then(|items| items.iter().map(JsonValue::as_f64).collect())
         .ok_or_else(refused)?;
-    if degrees.len() < 6 || degrees.len() % 2 != 0 {
+    if degrees.len() < 6 || !degrees.len().is_multiple_of(2) {
         return Err(refused());
     }
     let vertices: Vec<(f64, f64)> = degrees
@@ -227,12 +260,18 @@ fn numbers<const N: usize>(
     path: &Path,
 ) -> Result<[f64; N], FilterError> {
     if let Some(key) = geo.keys().find(|key| !names.contains(&key.as_str())) {
-        return Err(path.error(FilterReason::GeoKey { key: key.clone(), allowed }));
+        return Err(path.error(FilterReason::GeoKey {
+            key: key.clone(),
+            allowed,
+        }));
     }
     let mut numbers = [0.0; N];
     for (number, name) in numbers.iter_mut().zip(names) {
         *number = geo.get(name).and_then(JsonValue::as_f64).ok_or_else(|| {
-            path.error(FilterReason::SlotType { slot: name, expected: "a number" })
+            path.error(FilterReason::SlotType {
+                slot: name,
+                expected: "a number",
+            })
         })?;
     }
     Ok(numbers)

@@ -59,7 +59,10 @@ impl Filter {
 
     /// The condition that a field equals a value of the same kind.
     pub fn equals(field: Field, value: Value) -> Self {
-        Self::Leaf { field, test: Test::Eq(value) }
+        Self::Leaf {
+            field,
+            test: Test::Eq(value),
+        }
     }
 }
 

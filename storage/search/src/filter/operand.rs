@@ -25,15 +25,19 @@ pub(super) fn value(
                     expected: "`kind` and its slot",
                     found: key.clone(),
                 },
-                None => FilterReason::NotTagged { found: "an empty object" },
+                None => FilterReason::NotTagged {
+                    found: "an empty object",
+                },
             };
             Err(path.error(reason))
         }
-        _ if syntax == ValueSyntax::Tagged => {
-            Err(path.error(FilterReason::NotTagged { found: json_type(json) }))
-        }
+        _ if syntax == ValueSyntax::Tagged => Err(path.error(FilterReason::NotTagged {
+            found: json_type(json),
+        })),
         _ => match Value::from_json(json) {
-            Value::Json(_) => Err(path.error(FilterReason::NoKind { found: json_type(json) })),
+            Value::Json(_) => Err(path.error(FilterReason::NoKind {
+                found: json_type(json),
+            })),
             value => Ok(value),
         },
     }
@@ -44,7 +48,9 @@ fn tagged(object: &Map<String, JsonValue>, path: &Path) -> Result<Value, FilterE
         Some(JsonValue::String(kind)) => kind.as_str(),
         other => {
             let found = other.map_or("nothing", json_type);
-            return Err(path.error(FilterReason::UnknownKind { kind: found.to_owned() }));
+            return Err(path.error(FilterReason::UnknownKind {
+                kind: found.to_owned(),
+            }));
         }
     };
     match kind {
@@ -57,21 +63,35 @@ fn tagged(object: &Map<String, JsonValue>, path: &Path) -> Result<Value, FilterE
             let degrees = |name: &'static str, limit: f64| {
                 let found = object.get(name).and_then(JsonValue::as_f64);
                 found.filter(|value| value.abs() <= limit).ok_or_else(|| {
-                    path.error(FilterReason::SlotType { slot: name, expected: "a number of degrees within range" })
+                    path.error(FilterReason::SlotType {
+                        slot: name,
+                        expected: "a number of degrees within range",
+                    })
                 })
             };
-            Ok(Value::Geo { lat: degrees("lat", 90.0)?, lon: degrees("lon", 180.0)? })
+            Ok(Value::Geo {
+                lat: degrees("lat", 90.0)?,
+                lon: degrees("lon", 180.0)?,
+            })
         }
         _ => {
             let slot = SLOTS.iter().find(|slot| slot.kind == kind).ok_or_else(|| {
-                path.error(FilterReason::UnknownKind { kind: kind.to_owned() })
+                path.error(FilterReason::UnknownKind {
+                    kind: kind.to_owned(),
+                })
             })?;
             only(object, slot.kind, &[slot.name], slot.name, path)?;
             let json = object.get(slot.name).ok_or_else(|| {
-                path.error(FilterReason::NoSlot { kind: slot.kind, expected: slot.name })
+                path.error(FilterReason::NoSlot {
+                    kind: slot.kind,
+                    expected: slot.name,
+                })
             })?;
             (slot.read)(json).ok_or_else(|| {
-                path.error(FilterReason::SlotType { slot: slot.name, expected: slot.expected })
+                path.error(FilterReason::SlotType {
+                    slot: slot.name,
+                    expected: slot.expected,
+                })
             })
         }
     }
@@ -114,7 +134,10 @@ const SLOTS: [Slot; 7] = [
         name: "strs",
         expected: "an array of strings",
         read: |json| {
-            let items = json.as_array()?.iter().map(|item| item.as_str().map(str::to_owned));
+            let items = json
+                .as_array()?
+                .iter()
+                .map(|item| item.as_str().map(str::to_owned));
             items.collect::<Option<_>>().map(Value::Strings)
         },
     },
@@ -145,8 +168,15 @@ fn only(
     expected: &'static str,
     path: &Path,
 ) -> Result<(), FilterError> {
-    match object.keys().find(|key| *key != "kind" && !allowed.contains(&key.as_str())) {
+    match object
+        .keys()
+        .find(|key| *key != "kind" && !allowed.contains(&key.as_str()))
+    {
         None => Ok(()),
-        Some(key) => Err(path.error(FilterReason::WrongSlot { kind, expected, found: key.clone() })),
+        Some(key) => Err(path.error(FilterReason::WrongSlot {
+            kind,
+            expected,
+            found: key.clone(),
+        })),
     }
 }

@@ -47,11 +47,17 @@ pub(super) struct Path {
 
 impl Path {
     fn root() -> Self {
-        Self { text: "filter".to_owned(), depth: 1 }
+        Self {
+            text: "filter".to_owned(),
+            depth: 1,
+        }
     }
 
     fn child(&self, step: &str) -> Self {
-        Self { text: format!("{}.{step}", self.text), depth: self.depth + 1 }
+        Self {
+            text: format!("{}.{step}", self.text),
+            depth: self.depth + 1,
+        }
     }
 
     fn element(&self, key: &str, index: usize) -> Self {
@@ -60,7 +66,10 @@ impl Path {
 
     /// The error that something is wrong here.
     pub(super) fn error(&self, reason: impl Into<FilterReason>) -> FilterError {
-        FilterError { path: self.text.clone(), reason: reason.into() }
+        FilterError {
+            path: self.text.clone(),
+            reason: reason.into(),
+        }
     }
 }
 
@@ -79,16 +88,25 @@ impl Parser {
             return Err(path.error(FilterReason::TooDeep));
         }
         let JsonValue::Object(node) = json else {
-            return Err(path.error(FilterReason::NotAnObject { found: json_type(json) }));
+            return Err(path.error(FilterReason::NotAnObject {
+                found: json_type(json),
+            }));
         };
         let name = match node.get("op") {
             Some(JsonValue::String(name)) => name,
-            Some(other) => return Err(path.error(FilterReason::OpType { found: json_type(other) })),
+            Some(other) => {
+                return Err(path.error(FilterReason::OpType {
+                    found: json_type(other),
+                }));
+            }
             None => return Err(path.error(missing_op(node))),
         };
         let op = Op::parse(name)
             .ok_or_else(|| path.error(FilterReason::UnknownOp { op: name.clone() }))?;
-        if let Some(key) = node.keys().find(|key| *key != "op" && !op.keys().contains(&key.as_str())) {
+        if let Some(key) = node
+            .keys()
+            .find(|key| *key != "op" && !op.keys().contains(&key.as_str()))
+        {
             return Err(path.error(FilterReason::UnknownKey {
                 key: key.clone(),
                 op: op.name(),
@@ -99,7 +117,9 @@ impl Parser {
             Op::And => Ok(Filter::And(self.children(node, op, path)?)),
             Op::Or => Ok(Filter::Or(self.children(node, op, path)?)),
             Op::Not => {
-                let child = node.get("not").ok_or_else(|| path.error(FilterReason::NoChild))?;
+                let child = node
+                    .get("not")
+                    .ok_or_else(|| path.error(FilterReason::NoChild))?;
                 Ok(Filter::Not(Box::new(self.node(child, &path.child("not"))?)))
             }
             Op::Leaf(op) => self.leaf(node, op, path),
@@ -120,9 +140,9 @@ impl Parser {
                 .enumerate()
                 .map(|(index, child)| self.node(child, &path.element(key, index)))
                 .collect(),
-            Some(other) => {
-                Err(path.child(key).error(FilterReason::NotAnArray { found: json_type(other) }))
-            }
+            Some(other) => Err(path.child(key).error(FilterReason::NotAnArray {
+                found: json_type(other),
+            })),
         }
     }
 
@@ -133,20 +153,32 @@ impl Parser {
         path: &Path,
     ) -> Result<Filter, FilterError> {
         let field = match node.get("field") {
-            Some(JsonValue::String(name)) if !name.is_empty() => Field::parse(name)
-                .ok_or_else(|| path.error(FilterReason::UnknownField { field: name.clone() }))?,
+            Some(JsonValue::String(name)) if !name.is_empty() => {
+                Field::parse(name).ok_or_else(|| {
+                    path.error(FilterReason::UnknownField {
+                        field: name.clone(),
+                    })
+                })?
+            }
             Some(JsonValue::String(_)) | None => {
                 return Err(path.error(FilterReason::NoField { op: op.name() }));
             }
             Some(other) => {
-                return Err(path.child("field").error(FilterReason::FieldType { found: json_type(other) }));
+                return Err(path.child("field").error(FilterReason::FieldType {
+                    found: json_type(other),
+                }));
             }
         };
         let slot = if op.is_geo() { "geo" } else { "value" };
         let operand = match (op.takes_operand(), node.get(slot)) {
             (false, _) => &JsonValue::Null,
             (true, Some(operand)) => operand,
-            (true, None) => return Err(path.error(FilterReason::NoOperand { op: op.name(), slot })),
+            (true, None) => {
+                return Err(path.error(FilterReason::NoOperand {
+                    op: op.name(),
+                    slot,
+                }));
+            }
         };
         let test: Test = leaf::test(op, &field, operand, self.syntax, &path.child(slot))?;
         Ok(Filter::Leaf { field, test })
@@ -176,7 +208,10 @@ impl Op {
             "and" => Some(Self::And),
             "or" => Some(Self::Or),
             "not" => Some(Self::Not),
-            _ => LeafOp::ALL.into_iter().find(|op| op.name() == name).map(Self::Leaf),
+            _ => LeafOp::ALL
+                .into_iter()
+                .find(|op| op.name() == name)
+                .map(Self::Leaf),
         }
     }
 
@@ -268,7 +303,10 @@ impl LeafOp {
     }
 
     fn is_geo(self) -> bool {
-        matches!(self, Self::GeoRadius | Self::GeoBoundingBox | Self::GeoPolygon)
+        matches!(
+            self,
+            Self::GeoRadius | Self::GeoBoundingBox | Self::GeoPolygon
+        )
     }
 
     fn takes_operand(self) -> bool {
@@ -279,5 +317,9 @@ impl LeafOp {
 /// The names of all operators, for an error message.
 pub(super) fn op_names() -> String {
     let leaves = LeafOp::ALL.into_iter().map(LeafOp::name);
-    ["and", "or", "not"].into_iter().chain(leaves).collect::<Vec<_>>().join(", ")
+    ["and", "or", "not"]
+        .into_iter()
+        .chain(leaves)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

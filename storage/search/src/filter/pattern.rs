@@ -34,7 +34,9 @@ impl Pattern {
     /// Compiles a pattern, unanchored.
     pub fn parse(source: &str) -> Result<Self, PatternError> {
         if source.len() > MAX_PATTERN_BYTES {
-            return Err(PatternError::TooLong { bytes: source.len() });
+            return Err(PatternError::TooLong {
+                bytes: source.len(),
+            });
         }
         RegexBuilder::new(source)
             .size_limit(MAX_COMPILED_BYTES)

@@ -9,16 +9,26 @@ fn record(metadata: &Json) -> Record {
     let object = metadata.as_object().expect("an object");
     Record {
         metadata: metadata_from_json(object),
-        ..Record::new("r1", ScopePath::parse("ws/a").unwrap(), "The Pump Manual", 1_784_944_800_000)
+        ..Record::new(
+            "r1",
+            ScopePath::parse("ws/a").unwrap(),
+            "The Pump Manual",
+            1_784_944_800_000,
+        )
     }
 }
 
 fn holds(filter: &Json, metadata: &Json) -> bool {
-    Filter::parse(filter).unwrap_or_else(|refused| panic!("{filter}: {refused}")).evaluate(&record(metadata))
+    Filter::parse(filter)
+        .unwrap_or_else(|refused| panic!("{filter}: {refused}"))
+        .evaluate(&record(metadata))
 }
 
 fn refusal(filter: &Json) -> String {
-    Filter::parse(filter).map(|parsed| format!("accepted as {parsed:?}")).unwrap_or_else(|refused| refused.to_string())
+    match Filter::parse(filter) {
+        Ok(parsed) => format!("accepted as {parsed:?}"),
+        Err(refused) => refused.to_string(),
+    }
 }
 
 #[test]
@@ -49,7 +59,12 @@ fn semantics() {
         ("gte", json!(3), json!(null), false),
         ("gt", json!("a"), json!("b"), true),
         ("gt", json!("a"), json!("Z"), false),
-        ("gt", json!(9_007_199_254_740_992_i64), json!(9_007_199_254_740_993_i64), true),
+        (
+            "gt",
+            json!(9_007_199_254_740_992_i64),
+            json!(9_007_199_254_740_993_i64),
+            true,
+        ),
         // Membership.
         ("in", json!(["a", "b"]), json!("b"), true),
         ("in", json!(["a", "b"]), json!("c"), false),
@@ -69,9 +84,19 @@ fn semantics() {
         ("contains", json!(2.5), json!([1, 2.5]), true),
         // Words.
         ("match", json!("red fox"), json!("The fox is RED."), true),
-        ("match", json!("red fox"), json!("The fox is redder."), false),
+        (
+            "match",
+            json!("red fox"),
+            json!("The fox is redder."),
+            false,
+        ),
         ("match", json!("red fox"), json!(["red", "fox"]), false),
-        ("match", json!("red fox"), json!(["none", "a red fox"]), true),
+        (
+            "match",
+            json!("red fox"),
+            json!(["none", "a red fox"]),
+            true,
+        ),
         ("match", json!(""), json!("anything"), true),
         ("match", json!("café"), json!("CAFE"), true),
         ("match", json!("腾讯云"), json!("服务器部署在腾讯云"), true),
@@ -81,19 +106,51 @@ fn semantics() {
         ("regex", json!("b"), json!(["a", "abc"]), true),
         ("regex", json!("^b"), json!("abc"), false),
         // Instants.
-        ("dt_gte", json!("2026-07-25"), json!("2026-07-25T02:00:00Z"), true),
-        ("dt_gte", json!("2026-07-25T11:00:00+09:00"), json!("2026-07-25T02:00:00Z"), true),
-        ("dt_lte", json!("2026-07-25T11:00:00+09:00"), json!("2026-07-25T02:00:00Z"), true),
-        ("dt_gt", json!("2026-07-25T11:00:00+09:00"), json!("2026-07-25T02:00:00Z"), false),
-        ("dt_lt", json!("2026-08-01"), json!(1_784_944_800_000_i64), true),
+        (
+            "dt_gte",
+            json!("2026-07-25"),
+            json!("2026-07-25T02:00:00Z"),
+            true,
+        ),
+        (
+            "dt_gte",
+            json!("2026-07-25T11:00:00+09:00"),
+            json!("2026-07-25T02:00:00Z"),
+            true,
+        ),
+        (
+            "dt_lte",
+            json!("2026-07-25T11:00:00+09:00"),
+            json!("2026-07-25T02:00:00Z"),
+            true,
+        ),
+        (
+            "dt_gt",
+            json!("2026-07-25T11:00:00+09:00"),
+            json!("2026-07-25T02:00:00Z"),
+            false,
+        ),
+        (
+            "dt_lt",
+            json!("2026-08-01"),
+            json!(1_784_944_800_000_i64),
+            true,
+        ),
         ("dt_lt", json!("2026-08-01"), json!("2026-07-31"), true),
         ("dt_lt", json!("2026-08-01"), json!("soon"), false),
         ("dt_lt", json!("2026-08-01"), json!(1.5), false),
     ];
     for (op, operand, stored, expected) in table {
         let filter = leaf(op, operand);
-        assert_eq!(holds(&filter, &is(stored.clone())), expected, "{filter} on {stored}");
-        assert!(!holds(&filter, &json!({})), "{filter} on a record without the field");
+        assert_eq!(
+            holds(&filter, &is(stored.clone())),
+            expected,
+            "{filter} on {stored}"
+        );
+        assert!(
+            !holds(&filter, &json!({})),
+            "{filter} on a record without the field"
+        );
     }
 }
 
@@ -110,8 +167,16 @@ fn emptiness_and_null() {
         (json!({ "f": false }), false, false),
         (json!({ "f": { "a": 1 } }), false, false),
     ] {
-        assert_eq!(holds(&json!({ "op": "is_empty", "field": "f" }), &metadata), empty, "{metadata}");
-        assert_eq!(holds(&json!({ "op": "is_null", "field": "f" }), &metadata), null, "{metadata}");
+        assert_eq!(
+            holds(&json!({ "op": "is_empty", "field": "f" }), &metadata),
+            empty,
+            "{metadata}"
+        );
+        assert_eq!(
+            holds(&json!({ "op": "is_null", "field": "f" }), &metadata),
+            null,
+            "{metadata}"
+        );
     }
 }
 
@@ -127,7 +192,10 @@ fn logic() {
         (json!({ "op": "and", "and": [yes, no] }), false),
         (json!({ "op": "or", "or": [no, yes] }), true),
         (json!({ "op": "not", "not": no }), true),
-        (json!({ "op": "not", "not": { "op": "eq", "field": "g", "value": 1 } }), true),
+        (
+            json!({ "op": "not", "not": { "op": "eq", "field": "g", "value": 1 } }),
+            true,
+        ),
     ] {
         assert_eq!(holds(&filter, &metadata), expected, "{filter}");
     }
@@ -138,20 +206,32 @@ fn places() {
     let vienna = json!({ "at": { "lat": 48.2082, "lon": 16.3738 } });
     let geo = |op: &str, geo: Json| json!({ "op": op, "field": "at", "geo": geo });
     let radius = |lat: f64, lon: f64, radius_m: f64| {
-        geo("geo_radius", json!({ "center_lat": lat, "center_lon": lon, "radius_m": radius_m }))
+        geo(
+            "geo_radius",
+            json!({ "center_lat": lat, "center_lon": lon, "radius_m": radius_m }),
+        )
     };
     // Vienna to Bratislava is about 55 km.
     assert!(holds(&radius(48.1486, 17.1077, 56_000.0), &vienna));
     assert!(!holds(&radius(48.1486, 17.1077, 54_000.0), &vienna));
     assert!(holds(&radius(-48.2082, -163.6262, 20_040_000.0), &vienna));
     let bounds = |min_lon: f64| {
-        geo("geo_bounding_box", json!({ "min_lat": 48.2082, "min_lon": min_lon, "max_lat": 49.0, "max_lon": 17.0 }))
+        geo(
+            "geo_bounding_box",
+            json!({ "min_lat": 48.2082, "min_lon": min_lon, "max_lat": 49.0, "max_lon": 17.0 }),
+        )
     };
     assert!(holds(&bounds(16.3738), &vienna));
     assert!(!holds(&bounds(16.4), &vienna));
     let polygon = |points: Json| geo("geo_polygon", json!({ "polygon": points }));
-    assert!(holds(&polygon(json!([48.0, 16.0, 48.0, 17.0, 49.0, 16.5])), &vienna));
-    assert!(!holds(&polygon(json!([48.0, 16.0, 48.0, 16.1, 49.0, 16.0])), &vienna));
+    assert!(holds(
+        &polygon(json!([48.0, 16.0, 48.0, 17.0, 49.0, 16.5])),
+        &vienna
+    ));
+    assert!(!holds(
+        &polygon(json!([48.0, 16.0, 48.0, 16.1, 49.0, 16.0])),
+        &vienna
+    ));
     assert!(!holds(&radius(48.2, 16.4, 1e6), &json!({ "at": "Vienna" })));
 }
 
@@ -176,7 +256,10 @@ fn own_fields() {
         json!({ "op": "dt_gt", "field": "$expires_at", "value": "2026-07-25T02:00:00Z" }),
         json!({ "op": "eq", "field": "a.b", "value": 1 }),
     ] {
-        assert!(Filter::parse(&filter).unwrap().evaluate(&subject), "{filter}");
+        assert!(
+            Filter::parse(&filter).unwrap().evaluate(&subject),
+            "{filter}"
+        );
     }
 }
 
@@ -184,52 +267,166 @@ fn own_fields() {
 fn what_is_not_understood_is_refused_with_its_path() {
     let leaf = |op: &str, value: Json| json!({ "op": op, "field": "f", "value": value });
     for (filter, says) in [
-        (json!({ "lang": "en" }), "filter: unknown key \"lang\" and no `op`"),
-        (json!({ "priority": { "gte": 3 } }), "filter: unknown key \"priority\" and no `op`"),
-        (json!({ "$or": [] }), "filter: unknown key \"$or\" and no `op`"),
+        (
+            json!({ "lang": "en" }),
+            "filter: unknown key \"lang\" and no `op`",
+        ),
+        (
+            json!({ "priority": { "gte": 3 } }),
+            "filter: unknown key \"priority\" and no `op`",
+        ),
+        (
+            json!({ "$or": [] }),
+            "filter: unknown key \"$or\" and no `op`",
+        ),
         (json!({}), "filter: a condition needs an `op`"),
         (json!([]), "filter: a condition is an object"),
         (json!({ "op": 3 }), "filter: `op` is a string, got a number"),
-        (json!({ "op": "banana", "field": "f" }), "filter: unknown op \"banana\": use one of and, or, not, eq"),
+        (
+            json!({ "op": "banana", "field": "f" }),
+            "filter: unknown op \"banana\": use one of and, or, not, eq",
+        ),
         (
             json!({ "op": "and", "and": [leaf("eq", json!(1)), { "op": "eq", "field": "f", "gte": 3 }] }),
             "filter.and[1]: unknown key \"gte\" for op \"eq\": allowed are op, field, value",
         ),
-        (json!({ "op": "and", "or": [] }), "filter: unknown key \"or\" for op \"and\""),
-        (json!({ "op": "or", "or": {} }), "filter.or: expected an array of conditions, got an object"),
-        (json!({ "op": "not" }), "filter: filter op 'not' requires a 'not' child"),
-        (json!({ "op": "not", "not": { "op": "not", "not": 1 } }), "filter.not.not: a condition is an object"),
-        (json!({ "op": "eq", "value": 1 }), "filter: leaf filter op \"eq\" requires a field"),
-        (json!({ "op": "eq", "field": "", "value": 1 }), "requires a field"),
-        (json!({ "op": "eq", "field": "$when", "value": 1 }), "unknown field \"$when\": own fields are $id"),
-        (json!({ "op": "eq", "field": "f" }), "filter: op \"eq\" requires `value`"),
-        (json!({ "op": "is_null", "field": "f", "value": 1 }), "unknown key \"value\" for op \"is_null\""),
-        (leaf("eq", json!({ "kind": "int", "str": "1" })), "filter.value: kind \"int\" takes int, got \"str\""),
-        (leaf("eq", json!({ "kind": "int" })), "filter.value: kind \"int\" requires int"),
-        (leaf("eq", json!({ "kind": "int", "int": 1.5 })), "`int` is not a whole number"),
-        (leaf("eq", json!({ "kind": "date", "str": "x" })), "unknown kind \"date\""),
-        (leaf("eq", json!({ "a": 1 })), "filter.value: a plain value is"),
-        (leaf("in", json!("a")), "filter.value: op \"in\" takes strings, ints or floats, got string"),
+        (
+            json!({ "op": "and", "or": [] }),
+            "filter: unknown key \"or\" for op \"and\"",
+        ),
+        (
+            json!({ "op": "or", "or": {} }),
+            "filter.or: expected an array of conditions, got an object",
+        ),
+        (
+            json!({ "op": "not" }),
+            "filter: filter op 'not' requires a 'not' child",
+        ),
+        (
+            json!({ "op": "not", "not": { "op": "not", "not": 1 } }),
+            "filter.not.not: a condition is an object",
+        ),
+        (
+            json!({ "op": "eq", "value": 1 }),
+            "filter: leaf filter op \"eq\" requires a field",
+        ),
+        (
+            json!({ "op": "eq", "field": "", "value": 1 }),
+            "requires a field",
+        ),
+        (
+            json!({ "op": "eq", "field": "$when", "value": 1 }),
+            "unknown field \"$when\": own fields are $id",
+        ),
+        (
+            json!({ "op": "eq", "field": "f" }),
+            "filter: op \"eq\" requires `value`",
+        ),
+        (
+            json!({ "op": "is_null", "field": "f", "value": 1 }),
+            "unknown key \"value\" for op \"is_null\"",
+        ),
+        (
+            leaf("eq", json!({ "kind": "int", "str": "1" })),
+            "filter.value: kind \"int\" takes int, got \"str\"",
+        ),
+        (
+            leaf("eq", json!({ "kind": "int" })),
+            "filter.value: kind \"int\" requires int",
+        ),
+        (
+            leaf("eq", json!({ "kind": "int", "int": 1.5 })),
+            "`int` is not a whole number",
+        ),
+        (
+            leaf("eq", json!({ "kind": "date", "str": "x" })),
+            "unknown kind \"date\"",
+        ),
+        (
+            leaf("eq", json!({ "a": 1 })),
+            "filter.value: a plain value is",
+        ),
+        (
+            leaf("in", json!("a")),
+            "filter.value: op \"in\" takes strings, ints or floats, got string",
+        ),
         (leaf("in", json!([true])), "filter.value: a plain value is"),
-        (leaf("gt", json!(true)), "op \"gt\" takes an int, a float or a string, got bool"),
-        (leaf("contains", json!(["a"])), "op \"contains\" takes a string, an int or a float, got strings"),
-        (leaf("match", json!(1)), "op \"match\" takes a string, got int"),
-        (leaf("regex", json!("(")), "filter.value: the pattern is not accepted"),
-        (leaf("regex", json!("(a{1000}){1000}")), "filter.value: the pattern is not accepted"),
-        (leaf("regex", json!("a".repeat(5000))), "the pattern has 5000 bytes"),
-        (leaf("dt_gte", json!("2026-02-30")), "filter.value: `2026-02-30` is not an instant"),
-        (leaf("dt_gte", json!("2026-07-25T02:00:00")), "is not an instant: write RFC 3339 with an offset"),
-        (leaf("dt_gte", json!(5)), "op \"dt_gte\" takes an RFC 3339 string, got int"),
-        (json!({ "op": "eq", "field": "$version", "value": "1" }), "`$version` holds an int, got a value of kind string"),
-        (json!({ "op": "gt", "field": "$title", "value": 1 }), "`$title` holds a string, got a value of kind int"),
-        (json!({ "op": "match", "field": "$version", "value": "1" }), "op \"match\" does not apply to `$version`"),
-        (json!({ "op": "dt_lt", "field": "$title", "value": "2026-08-01" }), "op \"dt_lt\" does not apply to `$title`"),
-        (json!({ "op": "geo_radius", "field": "f", "value": 1 }), "unknown key \"value\" for op \"geo_radius\": allowed are op, field, geo"),
-        (json!({ "op": "geo_radius", "field": "f", "geo": { "center_lat": 1, "center_lon": 1, "radius_m": 0 } }), "radius_m is greater than 0"),
-        (json!({ "op": "geo_radius", "field": "f", "geo": { "center_lat": 91, "center_lon": 1, "radius_m": 1 } }), "latitudes lie within"),
-        (json!({ "op": "geo_radius", "field": "f", "geo": { "lat": 1 } }), "unknown key \"lat\" in geo"),
-        (json!({ "op": "geo_bounding_box", "field": "f", "geo": { "min_lat": 2, "min_lon": 1, "max_lat": 1, "max_lon": 2 } }), "the minima are not above the maxima"),
-        (json!({ "op": "geo_polygon", "field": "f", "geo": { "polygon": [1, 2, 3, 4, 5] } }), "of an even length"),
+        (
+            leaf("gt", json!(true)),
+            "op \"gt\" takes an int, a float or a string, got bool",
+        ),
+        (
+            leaf("contains", json!(["a"])),
+            "op \"contains\" takes a string, an int or a float, got strings",
+        ),
+        (
+            leaf("match", json!(1)),
+            "op \"match\" takes a string, got int",
+        ),
+        (
+            leaf("regex", json!("(")),
+            "filter.value: the pattern is not accepted",
+        ),
+        (
+            leaf("regex", json!("(a{1000}){1000}")),
+            "filter.value: the pattern is not accepted",
+        ),
+        (
+            leaf("regex", json!("a".repeat(5000))),
+            "the pattern has 5000 bytes",
+        ),
+        (
+            leaf("dt_gte", json!("2026-02-30")),
+            "filter.value: `2026-02-30` is not an instant",
+        ),
+        (
+            leaf("dt_gte", json!("2026-07-25T02:00:00")),
+            "is not an instant: write RFC 3339 with an offset",
+        ),
+        (
+            leaf("dt_gte", json!(5)),
+            "op \"dt_gte\" takes an RFC 3339 string, got int",
+        ),
+        (
+            json!({ "op": "eq", "field": "$version", "value": "1" }),
+            "`$version` holds an int, got a value of kind string",
+        ),
+        (
+            json!({ "op": "gt", "field": "$title", "value": 1 }),
+            "`$title` holds a string, got a value of kind int",
+        ),
+        (
+            json!({ "op": "match", "field": "$version", "value": "1" }),
+            "op \"match\" does not apply to `$version`",
+        ),
+        (
+            json!({ "op": "dt_lt", "field": "$title", "value": "2026-08-01" }),
+            "op \"dt_lt\" does not apply to `$title`",
+        ),
+        (
+            json!({ "op": "geo_radius", "field": "f", "value": 1 }),
+            "unknown key \"value\" for op \"geo_radius\": allowed are op, field, geo",
+        ),
+        (
+            json!({ "op": "geo_radius", "field": "f", "geo": { "center_lat": 1, "center_lon": 1, "radius_m": 0 } }),
+            "radius_m is greater than 0",
+        ),
+        (
+            json!({ "op": "geo_radius", "field": "f", "geo": { "center_lat": 91, "center_lon": 1, "radius_m": 1 } }),
+            "latitudes lie within",
+        ),
+        (
+            json!({ "op": "geo_radius", "field": "f", "geo": { "lat": 1 } }),
+            "unknown key \"lat\" in geo",
+        ),
+        (
+            json!({ "op": "geo_bounding_box", "field": "f", "geo": { "min_lat": 2, "min_lon": 1, "max_lat": 1, "max_lon": 2 } }),
+            "the minima are not above the maxima",
+        ),
+        (
+            json!({ "op": "geo_polygon", "field": "f", "geo": { "polygon": [1, 2, 3, 4, 5] } }),
+            "of an even length",
+        ),
     ] {
         let refused = refusal(&filter);
         assert!(refused.contains(says), "{filter}: {refused}");
@@ -239,8 +436,13 @@ fn what_is_not_understood_is_refused_with_its_path() {
 #[test]
 fn plain_values_are_refused_where_only_tagged_ones_are_read() {
     let plain = json!({ "op": "eq", "field": "f", "value": 1 });
-    let refused = Filter::parse_with(&plain, ValueSyntax::Tagged).unwrap_err().to_string();
-    assert!(refused.contains("filter.value: a value is an object"), "{refused}");
+    let refused = Filter::parse_with(&plain, ValueSyntax::Tagged)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("filter.value: a value is an object"),
+        "{refused}"
+    );
     let untagged = json!({ "op": "eq", "field": "f", "value": { "int": 1 } });
     assert!(Filter::parse_with(&untagged, ValueSyntax::Tagged).is_err());
     let tagged = json!({ "op": "eq", "field": "f", "value": { "kind": "float", "flt": 1 } });
@@ -248,13 +450,22 @@ fn plain_values_are_refused_where_only_tagged_ones_are_read() {
     assert!(parsed.evaluate(&record(&json!({ "f": 1.0 }))));
     assert!(!parsed.evaluate(&record(&json!({ "f": 1 }))));
     let none = json!({ "op": "eq", "field": "f", "value": { "kind": "none" } });
-    assert!(Filter::parse_with(&none, ValueSyntax::Tagged).unwrap().evaluate(&record(&json!({ "f": null }))));
+    assert!(
+        Filter::parse_with(&none, ValueSyntax::Tagged)
+            .unwrap()
+            .evaluate(&record(&json!({ "f": null })))
+    );
 }
 
 #[test]
 fn depth_and_size_are_bounded() {
     let leaf = json!({ "op": "is_null", "field": "f" });
-    let nested = |depth: usize| (1..depth).fold(leaf.clone(), |inner, _| json!({ "op": "not", "not": inner }));
+    let nested = |depth: usize| {
+        (1..depth).fold(
+            leaf.clone(),
+            |inner, _| json!({ "op": "not", "not": inner }),
+        )
+    };
     assert!(Filter::parse(&nested(MAX_DEPTH)).is_ok());
     assert!(refusal(&nested(MAX_DEPTH + 1)).contains("nest deeper than 32"));
     let wide = |count: usize| json!({ "op": "or", "or": vec![leaf.clone(); count] });
@@ -287,7 +498,10 @@ fn a_filter_of_everything_is_seen_however_it_is_written() {
         ] }),
     ];
     for filter in everything {
-        assert!(Filter::parse(&filter).unwrap().matches_everything(), "{filter}");
+        assert!(
+            Filter::parse(&filter).unwrap().matches_everything(),
+            "{filter}"
+        );
     }
     for filter in [
         json!({ "op": "or" }),
@@ -295,7 +509,10 @@ fn a_filter_of_everything_is_seen_however_it_is_written() {
         json!({ "op": "is_empty", "field": "f" }),
         json!({ "op": "and", "and": [{ "op": "or" }, { "op": "and" }] }),
     ] {
-        assert!(!Filter::parse(&filter).unwrap().matches_everything(), "{filter}");
+        assert!(
+            !Filter::parse(&filter).unwrap().matches_everything(),
+            "{filter}"
+        );
     }
 }
 
@@ -310,7 +527,16 @@ fn instants() {
     ] {
         assert_eq!(parse_instant(text), Ok(ms), "{text}");
     }
-    for text in ["2026-02-30", "2026-13-01", "2026-07-25T25:00:00Z", "2026-07-25T02:00:00", "yesterday", "", "20260725", "2026-07-25T02:00:00Z[Europe/Vienna]"] {
+    for text in [
+        "2026-02-30",
+        "2026-13-01",
+        "2026-07-25T25:00:00Z",
+        "2026-07-25T02:00:00",
+        "yesterday",
+        "",
+        "20260725",
+        "2026-07-25T02:00:00Z[Europe/Vienna]",
+    ] {
         assert!(parse_instant(text).is_err(), "{text}");
     }
 }
@@ -338,9 +564,25 @@ fn any_filter() -> impl Strategy<Value = Filter> {
 
 /// JSON that resembles filters, so that parsing gets past the first key.
 fn any_json() -> impl Strategy<Value = Json> {
-    let names = prop::sample::select(vec!["op", "field", "value", "and", "or", "not", "geo", "kind", "str", "polygon", "x"]);
+    let names = prop::sample::select(vec![
+        "op", "field", "value", "and", "or", "not", "geo", "kind", "str", "polygon", "x",
+    ]);
     let atoms = prop_oneof![
-        prop::sample::select(vec!["and", "or", "not", "eq", "in", "regex", "match", "dt_gt", "geo_polygon", "string", "$id", "("]).prop_map(Json::from),
+        prop::sample::select(vec![
+            "and",
+            "or",
+            "not",
+            "eq",
+            "in",
+            "regex",
+            "match",
+            "dt_gt",
+            "geo_polygon",
+            "string",
+            "$id",
+            "("
+        ])
+        .prop_map(Json::from),
         any::<i64>().prop_map(Json::from),
         any::<f64>().prop_map(Json::from),
         any::<String>().prop_map(Json::from),

@@ -10,7 +10,9 @@ use jiff::tz::Offset;
 
 /// A text that is no instant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not an instant: write RFC 3339 with an offset, like 2026-07-25T02:00:00Z, or a date like 2026-07-25 for midnight UTC")]
+#[error(
+    "`{text}` is not an instant: write RFC 3339 with an offset, like 2026-07-25T02:00:00Z, or a date like 2026-07-25 for midnight UTC"
+)]
 pub struct TimeError {
     /// The text, cut if it is long.
     pub text: String,
@@ -32,9 +34,13 @@ fn find_instant(text: &str) -> Option<i64> {
         return midnight.ok().map(floor_ms);
     }
     // jiff accepts more than RFC 3339, such as a zone in brackets.
-    let accepted = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b':' | b'.' | b'T' | b't' | b'Z' | b'z' | b' '));
+    let accepted = text.bytes().all(|b| {
+        b.is_ascii_digit()
+            || matches!(
+                b,
+                b'-' | b'+' | b':' | b'.' | b'T' | b't' | b'Z' | b'z' | b' '
+            )
+    });
     if !accepted {
         return None;
     }

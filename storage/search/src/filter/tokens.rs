@@ -21,7 +21,8 @@ pub(super) fn matches(query: &[String], text: &str) -> bool {
     let words = tokens(text);
     query.iter().all(|wanted| {
         words.iter().any(|word| {
-            word == wanted || (wanted.chars().any(text::is_spaceless) && word.contains(wanted.as_str()))
+            word == wanted
+                || (wanted.chars().any(text::is_spaceless) && word.contains(wanted.as_str()))
         })
     })
 }

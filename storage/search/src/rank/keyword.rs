@@ -39,7 +39,10 @@ pub(super) fn matched(tail: &Tail, doc: u32, terms: &QueryTerms) -> Vec<String> 
     terms
         .counts
         .keys()
-        .filter(|term| tail.posting(term).is_some_and(|posting| posting.contains(doc)))
+        .filter(|term| {
+            tail.posting(term)
+                .is_some_and(|posting| posting.contains(doc))
+        })
         .cloned()
         .collect()
 }

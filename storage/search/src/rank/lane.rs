@@ -39,7 +39,9 @@ impl Visible {
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        (0_u32..).zip(&self.is_visible).filter_map(|(number, visible)| visible.then_some(number))
+        (0_u32..)
+            .zip(&self.is_visible)
+            .filter_map(|(number, visible)| visible.then_some(number))
     }
 }
 
@@ -55,7 +57,11 @@ impl Ranked {
     pub(super) fn of(tail: &Tail, scored: impl Iterator<Item = Scored>) -> Self {
         let mut scored: Vec<Scored> = scored.collect();
         scored.sort_unstable_by(|a, b| better(tail, *a, *b));
-        let places = scored.iter().enumerate().map(|(place, scored)| (scored.doc, place)).collect();
+        let places = scored
+            .iter()
+            .enumerate()
+            .map(|(place, scored)| (scored.doc, place))
+            .collect();
         Self { scored, places }
     }
 
@@ -66,7 +72,10 @@ impl Ranked {
     pub(super) fn place(&self, doc: u32) -> Option<Lane> {
         let place = *self.places.get(&doc)?;
         let score = self.scored.get(place)?.score;
-        Some(Lane { rank: place + 1, score })
+        Some(Lane {
+            rank: place + 1,
+            score,
+        })
     }
 }
 
@@ -77,7 +86,12 @@ pub(super) fn union(lanes: &[&Ranked]) -> usize {
         [first, rest @ ..] => {
             let others: usize = rest
                 .iter()
-                .map(|lane| lane.places.keys().filter(|doc| !first.places.contains_key(doc)).count())
+                .map(|lane| {
+                    lane.places
+                        .keys()
+                        .filter(|doc| !first.places.contains_key(doc))
+                        .count()
+                })
                 .sum();
             first.places.len() + others
         }
@@ -85,12 +99,14 @@ pub(super) fn union(lanes: &[&Ranked]) -> usize {
 }
 
 fn better(tail: &Tail, a: Scored, b: Scored) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| match (tail.doc(a.doc), tail.doc(b.doc)) {
-        (Some(a), Some(b)) => b
-            .record
-            .updated
-            .cmp(&a.record.updated)
-            .then_with(|| a.record.id.cmp(&b.record.id)),
-        _ => a.doc.cmp(&b.doc),
-    })
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| match (tail.doc(a.doc), tail.doc(b.doc)) {
+            (Some(a), Some(b)) => b
+                .record
+                .updated
+                .cmp(&a.record.updated)
+                .then_with(|| a.record.id.cmp(&b.record.id)),
+            _ => a.doc.cmp(&b.doc),
+        })
 }

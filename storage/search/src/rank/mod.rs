@@ -34,8 +34,12 @@ pub(crate) fn answer(
         .filter(|_| query.mode != Mode::Semantic || vector.is_none())
         .map(QueryTerms::of);
     let visible = Visible::of(tail, query);
-    let keyword = terms.as_ref().map(|terms| keyword::rank(tail, &visible, terms, query.bm25));
-    let semantic = vector.as_ref().map(|vector| semantic::rank(tail, &visible, vector));
+    let keyword = terms
+        .as_ref()
+        .map(|terms| keyword::rank(tail, &visible, terms, query.bm25));
+    let semantic = vector
+        .as_ref()
+        .map(|vector| semantic::rank(tail, &visible, vector));
     let coverage = coverage(tail, &visible, vector.as_ref());
 
     let mode = match (query.mode, &semantic, &keyword) {
@@ -46,7 +50,12 @@ pub(crate) fn answer(
         (_, None, None) => listing(tail, &visible),
         (Mode::Hybrid, _, _) => {
             let has_terms = terms.as_ref().is_some_and(|terms| !terms.counts.is_empty());
-            fuse(tail, query, keyword.as_ref().filter(|_| has_terms), semantic.as_ref())
+            fuse(
+                tail,
+                query,
+                keyword.as_ref().filter(|_| has_terms),
+                semantic.as_ref(),
+            )
         }
         (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
             // A minimum meant for cosines says nothing about BM25 scores.
@@ -66,8 +75,13 @@ pub(crate) fn answer(
                 score,
                 keyword: keyword.as_ref().and_then(|lane| lane.place(doc)),
                 semantic: semantic.as_ref().and_then(|lane| lane.place(doc)),
-                chunk: vector.as_ref().and_then(|vector| semantic::best_chunk(tail, doc, vector)),
-                terms: terms.as_ref().map(|terms| keyword::matched(tail, doc, terms)).unwrap_or_default(),
+                chunk: vector
+                    .as_ref()
+                    .and_then(|vector| semantic::best_chunk(tail, doc, vector)),
+                terms: terms
+                    .as_ref()
+                    .map(|terms| keyword::matched(tail, doc, terms))
+                    .unwrap_or_default(),
             })
         })
         .collect();
@@ -95,7 +109,9 @@ fn query_vector(
         (VectorSource::Given { profile, values }, _) => (profile, values.clone()),
         (VectorSource::Awaited { profile }, Some(Ok(values))) => (profile, values),
         (VectorSource::Awaited { .. }, Some(Err(unavailable))) => {
-            degraded.push(Degraded::QueryVector { reason: unavailable.reason });
+            degraded.push(Degraded::QueryVector {
+                reason: unavailable.reason,
+            });
             return Ok(None);
         }
         (VectorSource::Awaited { .. } | VectorSource::None, _) => {
@@ -133,7 +149,10 @@ fn coverage(tail: &Tail, visible: &Visible, vector: Option<&QueryVector>) -> Cov
 
 /// Everything visible, newest first.
 fn listing(tail: &Tail, visible: &Visible) -> (Vec<Scored>, u64) {
-    let lane = Ranked::of(tail, visible.numbers().map(|doc| Scored { doc, score: 0.0 }));
+    let lane = Ranked::of(
+        tail,
+        visible.numbers().map(|doc| Scored { doc, score: 0.0 }),
+    );
     single(&lane, None)
 }
 
@@ -156,16 +175,21 @@ fn fuse(
 ) -> (Vec<Scored>, u64) {
     let lanes: Vec<&Ranked> = [keyword, semantic].into_iter().flatten().collect();
     let depth = query.lane_depth.max(query.limit);
-    let fused = fusion::fuse(lanes.iter().map(|lane| {
-        lane.scored().iter().take(depth).map(|scored| scored.doc)
-    }));
+    let fused = fusion::fuse(
+        lanes
+            .iter()
+            .map(|lane| lane.scored().iter().take(depth).map(|scored| scored.doc)),
+    );
     let order = Ranked::of(
         tail,
-        fused.into_iter().map(|(doc, score)| Scored { doc, score }).filter(|scored| {
-            query
-                .min_score
-                .is_none_or(|least| fusion::normalised(scored.score, lanes.len()) >= least)
-        }),
+        fused
+            .into_iter()
+            .map(|(doc, score)| Scored { doc, score })
+            .filter(|scored| {
+                query
+                    .min_score
+                    .is_none_or(|least| fusion::normalised(scored.score, lanes.len()) >= least)
+            }),
     );
     let matched = if query.min_score.is_some() {
         order.scored().len()

@@ -20,14 +20,20 @@ pub(super) struct QueryVector {
 impl QueryVector {
     pub(super) fn of(tail: &Tail, profile: &str, values: &[f32]) -> Result<Self, SearchError> {
         vector::check(values, None).map_err(SearchError::Vector)?;
-        if let Some(expected) = tail.dimension(profile).filter(|expected| *expected != values.len()) {
+        if let Some(expected) = tail
+            .dimension(profile)
+            .filter(|expected| *expected != values.len())
+        {
             return Err(SearchError::Dimension {
                 profile: profile.to_owned(),
                 expected,
                 got: values.len(),
             });
         }
-        Ok(Self { profile: profile.to_owned(), values: vector::normalised(values) })
+        Ok(Self {
+            profile: profile.to_owned(),
+            values: vector::normalised(values),
+        })
     }
 
     /// Whether the record has vectors that this one can be compared with.
@@ -40,7 +46,9 @@ impl QueryVector {
             Embedding::Ready { profile, chunks }
                 if *profile == self.profile
                     && doc.inverse_norms.len() == chunks.len()
-                    && chunks.first().is_some_and(|c| c.vector.len() == self.values.len()) =>
+                    && chunks
+                        .first()
+                        .is_some_and(|c| c.vector.len() == self.values.len()) =>
             {
                 chunks
             }

@@ -31,14 +31,15 @@ pub fn schema() -> SchemaRef {
 
 /// Records as one batch of exactly the columns of [`schema`].
 pub fn encode<R: Borrow<Record>>(records: &[R]) -> Result<RecordBatch, RecordError> {
-    let arrays = columns(records)?.into_iter().map(|(_, array)| array).collect();
+    let arrays = columns(records)?
+        .into_iter()
+        .map(|(_, array)| array)
+        .collect();
     RecordBatch::try_new(schema(), arrays).map_err(RecordError::Arrow)
 }
 
 /// Records as columns, for a batch that has columns of its own besides.
-pub fn columns<R: Borrow<Record>>(
-    records: &[R],
-) -> Result<Vec<(FieldRef, ArrayRef)>, RecordError> {
+pub fn columns<R: Borrow<Record>>(records: &[R]) -> Result<Vec<(FieldRef, ArrayRef)>, RecordError> {
     check_sizes(records)?;
     let rows = || records.iter().map(Borrow::borrow);
     let arrays: Vec<ArrayRef> = vec![
@@ -73,7 +74,11 @@ fn fields() -> Fields {
     let text = |name: &str, nullable| Field::new(name, DataType::Utf8, nullable);
     let count = |name: &str, nullable| Field::new(name, DataType::UInt64, nullable);
     let instant = |name: &str, nullable| {
-        Field::new(name, DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())), nullable)
+        Field::new(
+            name,
+            DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+            nullable,
+        )
     };
     Fields::from(vec![
         text("id", false),
@@ -142,8 +147,12 @@ fn check_sizes<R: Borrow<Record>>(records: &[R]) -> Result<(), RecordError> {
             Embedding::None | Embedding::Pending { .. } => 0,
         };
         let json = metadata_to_json(&record.metadata).to_string().len()
-            + record.value.as_ref().map_or(0, |value| value.to_string().len());
-        bytes += record.id.len() + record.realm.len() + record.content.len() + texts + vectors + json;
+            + record
+                .value
+                .as_ref()
+                .map_or(0, |value| value.to_string().len());
+        bytes +=
+            record.id.len() + record.realm.len() + record.content.len() + texts + vectors + json;
     }
     if bytes > MAX_COLUMN_BYTES {
         return Err(RecordError::TooLarge { bytes });

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, TimestampMillisecondType, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    Float32Type, Float64Type, TimestampMillisecondType, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use arrow_schema::ArrowError;
 
@@ -79,7 +81,9 @@ pub enum RecordError {
 /// `id` and `content` must be there; every other column may be missing.
 pub fn decode(batch: &RecordBatch) -> Result<Vec<Record>, RecordError> {
     let columns = Columns::of(batch)?;
-    (0..batch.num_rows()).map(|row| columns.record(row)).collect()
+    (0..batch.num_rows())
+        .map(|row| columns.record(row))
+        .collect()
 }
 
 struct Columns<'a> {
@@ -112,8 +116,13 @@ impl<'a> Columns<'a> {
     fn of(batch: &'a RecordBatch) -> Result<Self, RecordError> {
         let text = |name| column(batch, name, AsArray::as_string_opt::<i32>);
         let count = |name| column(batch, name, AsArray::as_primitive_opt::<UInt64Type>);
-        let instant =
-            |name| column(batch, name, AsArray::as_primitive_opt::<TimestampMillisecondType>);
+        let instant = |name| {
+            column(
+                batch,
+                name,
+                AsArray::as_primitive_opt::<TimestampMillisecondType>,
+            )
+        };
         Ok(Self {
             id: text("id")?,
             realm: text("realm")?,
@@ -127,7 +136,11 @@ impl<'a> Columns<'a> {
             source: text("source")?,
             sensitivity: text("sensitivity")?,
             author: text("author")?,
-            confidence: column(batch, "confidence", AsArray::as_primitive_opt::<Float64Type>)?,
+            confidence: column(
+                batch,
+                "confidence",
+                AsArray::as_primitive_opt::<Float64Type>,
+            )?,
             status: text("status")?,
             version: count("version")?,
             base_version: count("base_version")?,
@@ -142,10 +155,12 @@ impl<'a> Columns<'a> {
     }
 
     fn record(&self, row: usize) -> Result<Record, RecordError> {
-        let required = |array, column| {
-            text_at(array, row).ok_or(RecordError::Missing { row, column })
-        };
-        let created = self.created.and_then(|array| valid(array, row, array.values())).unwrap_or(0);
+        let required =
+            |array, column| text_at(array, row).ok_or(RecordError::Missing { row, column });
+        let created = self
+            .created
+            .and_then(|array| valid(array, row, array.values()))
+            .unwrap_or(0);
         Ok(Record {
             id: required(self.id, "id")?,
             realm: text_at(self.realm, row).unwrap_or_else(|| MEMORY_REALM.to_owned()),
@@ -160,16 +175,25 @@ impl<'a> Columns<'a> {
             source: text_at(self.source, row),
             sensitivity: text_at(self.sensitivity, row),
             author: text_at(self.author, row),
-            confidence: self.confidence.and_then(|array| valid(array, row, array.values())),
+            confidence: self
+                .confidence
+                .and_then(|array| valid(array, row, array.values())),
             status: self.status(row)?,
-            version: self.version.and_then(|array| valid(array, row, array.values())).unwrap_or(1),
-            base_version: self.base_version.and_then(|array| valid(array, row, array.values())),
+            version: self
+                .version
+                .and_then(|array| valid(array, row, array.values()))
+                .unwrap_or(1),
+            base_version: self
+                .base_version
+                .and_then(|array| valid(array, row, array.values())),
             created,
             updated: self
                 .updated
                 .and_then(|array| valid(array, row, array.values()))
                 .unwrap_or(created),
-            expires: self.expires.and_then(|array| valid(array, row, array.values())),
+            expires: self
+                .expires
+                .and_then(|array| valid(array, row, array.values())),
             timestamps: json_at::<BTreeMap<String, i64>>(self.timestamps, row, "timestamps")?
                 .unwrap_or_default(),
             content_hash: self
@@ -183,15 +207,15 @@ impl<'a> Columns<'a> {
     fn metadata(&self, row: usize) -> Result<Metadata, RecordError> {
         let object: Option<serde_json::Map<String, serde_json::Value>> =
             json_at(self.metadata, row, "metadata")?;
-        Ok(object.map(|object| metadata_from_json(&object)).unwrap_or_default())
+        Ok(object
+            .map(|object| metadata_from_json(&object))
+            .unwrap_or_default())
     }
 
     fn status(&self, row: usize) -> Result<Status, RecordError> {
         match text_at(self.status, row) {
             None => Ok(Status::Active),
-            Some(status) => {
-                Status::from_name(&status).ok_or(RecordError::Status { row, status })
-            }
+            Some(status) => Status::from_name(&status).ok_or(RecordError::Status { row, status }),
         }
     }
 
@@ -250,7 +274,11 @@ fn json_at<T: serde::de::DeserializeOwned>(
     text_at(array, row)
         .map(|text| serde_json::from_str(&text))
         .transpose()
-        .map_err(|source| RecordError::Json { row, column, source })
+        .map_err(|source| RecordError::Json {
+            row,
+            column,
+            source,
+        })
 }
 
 fn chunks_of(items: &ArrayRef) -> Result<Vec<Chunk>, RecordError> {
@@ -278,7 +306,11 @@ fn chunks_of(items: &ArrayRef) -> Result<Vec<Chunk>, RecordError> {
             let vector = vector
                 .as_primitive_opt::<Float32Type>()
                 .ok_or_else(|| wrong_type("chunks", items))?;
-            Ok(Chunk { start: *start, end: *end, vector: vector.values().to_vec() })
+            Ok(Chunk {
+                start: *start,
+                end: *end,
+                vector: vector.values().to_vec(),
+            })
         })
         .collect()
 }

@@ -73,7 +73,12 @@ pub struct Record {
 
 impl Record {
     /// A first, active version in our own realm with everything else absent.
-    pub fn new(id: impl Into<String>, scope: ScopePath, content: impl Into<String>, now: i64) -> Self {
+    pub fn new(
+        id: impl Into<String>,
+        scope: ScopePath,
+        content: impl Into<String>,
+        now: i64,
+    ) -> Self {
         Self {
             id: id.into(),
             realm: MEMORY_REALM.to_owned(),
@@ -102,9 +107,13 @@ impl Record {
 
     /// The texts that keyword search covers: title, key and content.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        [self.title.as_deref(), self.key.as_deref(), Some(self.content.as_str())]
-            .into_iter()
-            .flatten()
+        [
+            self.title.as_deref(),
+            self.key.as_deref(),
+            Some(self.content.as_str()),
+        ]
+        .into_iter()
+        .flatten()
     }
 }
 

@@ -25,7 +25,9 @@ pub struct ScopePath(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// Two slashes in a row, or one at an end.
-    #[error("scope has an empty segment: write it as `a/b`, without a leading, trailing or double slash")]
+    #[error(
+        "scope has an empty segment: write it as `a/b`, without a leading, trailing or double slash"
+    )]
     EmptySegment,
     /// A segment that would mean another place.
     #[error("scope segment `{segment}` is reserved: use a name")]
@@ -121,8 +123,7 @@ impl ScopePath {
 
     /// The ancestors from the root down, without the path itself.
     pub fn ancestors(&self) -> Vec<Self> {
-        let mut ancestors: Vec<Self> =
-            std::iter::successors(self.parent(), Self::parent).collect();
+        let mut ancestors: Vec<Self> = std::iter::successors(self.parent(), Self::parent).collect();
         ancestors.reverse();
         ancestors
     }

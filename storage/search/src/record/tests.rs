@@ -13,7 +13,9 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
         any::<i64>().prop_map(Value::Int),
-        prop::num::f64::ANY.prop_filter("NaN is unequal to itself", |f| !f.is_nan()).prop_map(Value::Float),
+        prop::num::f64::ANY
+            .prop_filter("NaN is unequal to itself", |f| !f.is_nan())
+            .prop_map(Value::Float),
         "\\PC{0,12}".prop_map(Value::String),
         prop::collection::vec("\\PC{0,6}", 0..4).prop_map(Value::Strings),
         prop::collection::vec(any::<i64>(), 1..4).prop_map(Value::Ints),
@@ -26,13 +28,21 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
 }
 
 fn any_embedding() -> impl Strategy<Value = Embedding> {
-    let chunk = (any::<u32>(), any::<u32>(), prop::collection::vec(-1.0_f32..1.0, 0..4))
+    let chunk = (
+        any::<u32>(),
+        any::<u32>(),
+        prop::collection::vec(-1.0_f32..1.0, 0..4),
+    )
         .prop_map(|(start, end, vector)| Chunk { start, end, vector });
     prop_oneof![
         Just(Embedding::None),
-        Just(Embedding::Pending { profile: "p".to_owned() }),
-        prop::collection::vec(chunk, 0..3)
-            .prop_map(|chunks| Embedding::Ready { profile: "p".to_owned(), chunks }),
+        Just(Embedding::Pending {
+            profile: "p".to_owned()
+        }),
+        prop::collection::vec(chunk, 0..3).prop_map(|chunks| Embedding::Ready {
+            profile: "p".to_owned(),
+            chunks
+        }),
     ]
 }
 
@@ -51,29 +61,43 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
         any_embedding(),
         prop::collection::btree_map("[a-z]{1,4}", any::<i64>(), 0..3),
     );
-    let numbers = (any::<u64>(), prop::option::of(any::<u64>()), any::<i64>(), prop::option::of(any::<i64>()), prop::option::of(any::<[u8; 16]>()));
-    (texts, values, numbers).prop_map(|((id, key, title, content, scope), (metadata, confidence, status, embedding, timestamps), (version, base_version, created, expires, content_hash))| {
-        let scope = ScopePath::parse(scope).unwrap();
-        Record {
-            key,
-            title,
-            metadata,
-            confidence,
-            status,
-            embedding,
-            timestamps,
-            version,
-            base_version,
-            expires,
-            content_hash,
-            value: title_value(version),
-            ..Record::new(id, scope, content, created)
-        }
-    })
+    let numbers = (
+        any::<u64>(),
+        prop::option::of(any::<u64>()),
+        any::<i64>(),
+        prop::option::of(any::<i64>()),
+        prop::option::of(any::<[u8; 16]>()),
+    );
+    (texts, values, numbers).prop_map(
+        |(
+            (id, key, title, content, scope),
+            (metadata, confidence, status, embedding, timestamps),
+            (version, base_version, created, expires, content_hash),
+        )| {
+            let scope = ScopePath::parse(scope).unwrap();
+            Record {
+                key,
+                title,
+                metadata,
+                confidence,
+                status,
+                embedding,
+                timestamps,
+                version,
+                base_version,
+                expires,
+                content_hash,
+                value: title_value(version),
+                ..Record::new(id, scope, content, created)
+            }
+        },
+    )
 }
 
 fn title_value(version: u64) -> Option<serde_json::Value> {
-    version.is_multiple_of(2).then(|| json!({ "version": version }))
+    version
+        .is_multiple_of(2)
+        .then(|| json!({ "version": version }))
 }
 
 #[test]
@@ -91,14 +115,19 @@ fn a_batch_of_an_earlier_release_reads_with_absent_values() {
     ]));
     let text = |value: &str| Arc::new(StringArray::from(vec![value])) as ArrayRef;
     let batch = RecordBatch::try_new(schema, vec![text("a"), text("hello")]).unwrap();
-    assert_eq!(decode(&batch).unwrap(), [Record::new("a", ScopePath::root(), "hello", 0)]);
+    assert_eq!(
+        decode(&batch).unwrap(),
+        [Record::new("a", ScopePath::root(), "hello", 0)]
+    );
 }
 
 #[test]
 fn columns_of_a_caller_are_passed_over() {
     let record = Record::new("a", ScopePath::root(), "hello", 7);
-    let (mut fields, mut arrays): (Vec<_>, Vec<_>) =
-        columns(&[Arc::new(record.clone())]).unwrap().into_iter().unzip();
+    let (mut fields, mut arrays): (Vec<_>, Vec<_>) = columns(&[Arc::new(record.clone())])
+        .unwrap()
+        .into_iter()
+        .unzip();
     fields.insert(0, Arc::new(Field::new("op", DataType::Utf8, false)));
     arrays.insert(0, Arc::new(StringArray::from(vec!["put"])));
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
@@ -115,12 +144,23 @@ fn what_cannot_be_understood_is_named() {
         fields[index] = Arc::new(Field::new(name, array.data_type().clone(), true));
         let mut arrays = batch.columns().to_vec();
         arrays[index] = array;
-        decode(&RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()).unwrap_err().to_string()
+        decode(&RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap())
+            .unwrap_err()
+            .to_string()
     };
     let text = |value: Option<&str>| Arc::new(StringArray::from(vec![value])) as ArrayRef;
-    assert_eq!(with("status", text(Some("frozen"))), "row 0: status `frozen` is unknown: read it with a newer release");
-    assert_eq!(with("version", text(Some("1"))), "column `version` has type Utf8");
-    assert_eq!(with("metadata", text(Some("[1]"))), "row 0: column `metadata` is not the JSON expected");
+    assert_eq!(
+        with("status", text(Some("frozen"))),
+        "row 0: status `frozen` is unknown: read it with a newer release"
+    );
+    assert_eq!(
+        with("version", text(Some("1"))),
+        "column `version` has type Utf8"
+    );
+    assert_eq!(
+        with("metadata", text(Some("[1]"))),
+        "row 0: column `metadata` is not the JSON expected"
+    );
     assert_eq!(with("scope", text(Some("a//b"))), "row 0: column `scope`");
     assert_eq!(with("id", text(None)), "row 0: column `id` has no value");
 }
@@ -167,7 +207,10 @@ fn scopes_refuse_what_could_mean_elsewhere() {
         ("a\u{0}b", "U+0000"),
         ("a\nb", "U+000A"),
         (&"x".repeat(129), "129 bytes: at most 128"),
-        (&vec!["x".repeat(128); 8].join("/"), "1031 bytes: at most 1024"),
+        (
+            &vec!["x".repeat(128); 8].join("/"),
+            "1031 bytes: at most 1024",
+        ),
     ] {
         let refused = ScopePath::parse(text).unwrap_err().to_string();
         assert!(refused.contains(says), "{refused}");
@@ -177,7 +220,10 @@ fn scopes_refuse_what_could_mean_elsewhere() {
 #[test]
 fn scopes_know_what_lies_above_and_below() {
     let path = |text| ScopePath::parse(text).unwrap();
-    assert_eq!(path("a/b/c").ancestors(), [ScopePath::root(), path("a"), path("a/b")]);
+    assert_eq!(
+        path("a/b/c").ancestors(),
+        [ScopePath::root(), path("a"), path("a/b")]
+    );
     assert!(ScopePath::root().ancestors().is_empty());
     assert!(path("a").is_ancestor_of(&path("a/b")));
     assert!(!path("a").is_ancestor_of(&path("a")));
@@ -187,7 +233,11 @@ fn scopes_know_what_lies_above_and_below() {
     assert!(ScopePath::root().is_ancestor_of(&path("a")));
     assert_eq!(path("a").child("b").unwrap(), path("a/b"));
     assert_eq!(ScopePath::root().child("b").unwrap(), path("b"));
-    assert!(path("a").child("b/c").is_err() && path("a").child("").is_err() && path("a").child("..").is_err());
+    assert!(
+        path("a").child("b/c").is_err()
+            && path("a").child("").is_err()
+            && path("a").child("..").is_err()
+    );
     assert!(ScopePath::root().child("").is_err());
     assert_eq!(path("a/b").parent(), Some(path("a")));
     assert_eq!(path("a").parent(), Some(ScopePath::root()));

@@ -13,11 +13,15 @@ fn a_short_content_is_shown_whole() {
 
 #[test]
 fn the_window_holds_the_matches() {
-    let content = format!("{}the pump maintenance is due{}", "filler words ".repeat(200), " more of it".repeat(200));
+    let content = format!(
+        "{}the pump maintenance is due{}",
+        "filler words ".repeat(200),
+        " more of it".repeat(200)
+    );
     let shown = snippet(&content, &terms(&["pump", "mainten"]), None, 120);
     assert!(shown.text.contains("pump maintenance"), "{}", shown.text);
     assert!(shown.text.len() <= 120);
-    assert_eq!(&content[shown.range.clone()], shown.text);
+    assert_eq!(content.get(shown.range.clone()), Some(shown.text));
     assert!(!shown.text.starts_with(' '));
 }
 

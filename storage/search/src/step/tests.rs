@@ -14,7 +14,10 @@ fn embedded(id: &str, content: &str, vectors: &[&[f32]]) -> Arc<Record> {
         end: index * 10 + 10,
         vector: vector.to_vec(),
     });
-    record.embedding = Embedding::Ready { profile: PROFILE.to_owned(), chunks: chunks.collect() };
+    record.embedding = Embedding::Ready {
+        profile: PROFILE.to_owned(),
+        chunks: chunks.collect(),
+    };
     Arc::new(record)
 }
 
@@ -27,11 +30,19 @@ fn tail(records: impl IntoIterator<Item = Arc<Record>>) -> Tail {
 }
 
 fn given(values: &[f32]) -> VectorSource {
-    VectorSource::Given { profile: PROFILE.to_owned(), values: values.to_vec() }
+    VectorSource::Given {
+        profile: PROFILE.to_owned(),
+        values: values.to_vec(),
+    }
 }
 
 fn query(text: &str, mode: Mode, vector: VectorSource) -> Query {
-    Query { text: Some(text.to_owned()), mode, vector, ..Query::new(1000) }
+    Query {
+        text: Some(text.to_owned()),
+        mode,
+        vector,
+        ..Query::new(1000)
+    }
 }
 
 fn run(tail: &Tail, query: Query) -> Result<Answer, SearchError> {
@@ -44,30 +55,52 @@ fn run(tail: &Tail, query: Query) -> Result<Answer, SearchError> {
 }
 
 fn ids(answer: &Answer) -> Vec<&str> {
-    answer.hits.iter().map(|hit| hit.record.id.as_str()).collect()
+    answer
+        .hits
+        .iter()
+        .map(|hit| hit.record.id.as_str())
+        .collect()
 }
 
 #[test]
 fn the_vector_is_fetched_in_parallel_with_the_tail() {
-    let awaited = VectorSource::Awaited { profile: PROFILE.to_owned() };
+    let awaited = VectorSource::Awaited {
+        profile: PROFILE.to_owned(),
+    };
     let (mut search, first) = Search::begin(query("pump", Mode::Hybrid, awaited.clone()));
     assert_eq!(first, Step::Need(vec![Read::Checkpoint]));
-    let second = search.feed(vec![Fetched::Checkpoint(Arc::default())]).unwrap();
+    let second = search
+        .feed(vec![Fetched::Checkpoint(Arc::default())])
+        .unwrap();
     assert_eq!(second, Step::Need(vec![Read::Tail, Read::QueryVector]));
     let tail = tail([embedded("a", "pump", &[&[1.0, 0.0]])]);
-    let third = search.feed(vec![Fetched::Tail(&tail), Fetched::QueryVector(Ok(vec![1.0, 0.0]))]);
+    let third = search.feed(vec![
+        Fetched::Tail(&tail),
+        Fetched::QueryVector(Ok(vec![1.0, 0.0])),
+    ]);
     assert!(matches!(third, Ok(Step::Done(answer)) if ids(&answer) == ["a"]));
 
     let (mut keyword, _) = Search::begin(query("pump", Mode::Keyword, awaited));
-    let second = keyword.feed(vec![Fetched::Checkpoint(Arc::default())]).unwrap();
+    let second = keyword
+        .feed(vec![Fetched::Checkpoint(Arc::default())])
+        .unwrap();
     assert_eq!(second, Step::Need(vec![Read::Tail]));
 }
 
 #[test]
 fn segments_are_refused_and_never_passed_over() {
-    let segment = Segment { id: "s1".to_owned(), records: 1, dead: 0, vectors: 0, root_bytes: 1, total_bytes: 1 };
+    let segment = Segment {
+        id: "s1".to_owned(),
+        records: 1,
+        dead: 0,
+        vectors: 0,
+        root_bytes: 1,
+        total_bytes: 1,
+    };
     let (mut search, _) = Search::begin(Query::new(0));
-    let fed = search.feed(vec![Fetched::Checkpoint(Arc::new(Checkpoint { segments: vec![segment] }))]);
+    let fed = search.feed(vec![Fetched::Checkpoint(Arc::new(Checkpoint {
+        segments: vec![segment],
+    }))]);
     assert_eq!(fed, Err(SearchError::UnsupportedSegments { count: 1 }));
 }
 
@@ -77,12 +110,27 @@ fn what_was_not_asked_for_is_refused() {
     let (mut search, _) = Search::begin(Query::new(0));
     assert_eq!(
         search.feed(vec![Fetched::Tail(&empty)]),
-        Err(SearchError::Unexpected { needed: "a checkpoint", fed: "the tail" })
+        Err(SearchError::Unexpected {
+            needed: "a checkpoint",
+            fed: "the tail"
+        })
     );
-    search.feed(vec![Fetched::Checkpoint(Arc::default())]).unwrap();
+    search
+        .feed(vec![Fetched::Checkpoint(Arc::default())])
+        .unwrap();
     assert!(search.feed(vec![]).is_err());
-    assert!(search.feed(vec![Fetched::Tail(&empty), Fetched::QueryVector(Ok(vec![]))]).is_err());
-    assert!(matches!(search.feed(vec![Fetched::Tail(&empty)]), Ok(Step::Done(_))));
+    assert!(
+        search
+            .feed(vec![
+                Fetched::Tail(&empty),
+                Fetched::QueryVector(Ok(vec![]))
+            ])
+            .is_err()
+    );
+    assert!(matches!(
+        search.feed(vec![Fetched::Tail(&empty)]),
+        Ok(Step::Done(_))
+    ));
     assert!(search.feed(vec![Fetched::Tail(&empty)]).is_err());
 }
 
@@ -102,14 +150,23 @@ fn the_best_chunk_counts_and_is_reported() {
 fn a_dimension_mismatch_says_both() {
     let tail = tail([embedded("a", "x", &[&[0.5; 768]])]);
     let refused = run(&tail, query("x", Mode::Hybrid, given(&[0.5; 512]))).unwrap_err();
-    assert_eq!(refused.to_string(), "query vector of profile `minilm`: expected 768 got 512");
+    assert_eq!(
+        refused.to_string(),
+        "query vector of profile `minilm`: expected 768 got 512"
+    );
     let refused = run(&tail, query("x", Mode::Hybrid, given(&[f32::NAN; 768]))).unwrap_err();
-    assert_eq!(refused, SearchError::Vector(crate::vector::VectorError::NotFinite { position: 0 }));
+    assert_eq!(
+        refused,
+        SearchError::Vector(crate::vector::VectorError::NotFinite { position: 0 })
+    );
 }
 
 #[test]
 fn a_zero_vector_is_found_last_with_score_zero() {
-    let tail = tail([embedded("zero", "x", &[&[0.0, 0.0]]), embedded("one", "x", &[&[1.0, 0.0]])]);
+    let tail = tail([
+        embedded("zero", "x", &[&[0.0, 0.0]]),
+        embedded("one", "x", &[&[1.0, 0.0]]),
+    ]);
     let answer = run(&tail, query("q", Mode::Semantic, given(&[1.0, 1.0]))).unwrap();
     assert_eq!(ids(&answer), ["one", "zero"]);
     assert_eq!(answer.hits[1].score.to_bits(), 0.0_f64.to_bits());
@@ -124,7 +181,9 @@ fn vectors_of_another_profile_are_counted_and_not_compared() {
         "older".clone_into(profile);
     }
     let mut pending = Record::new("pending", ScopePath::root(), "pump", 0);
-    pending.embedding = Embedding::Pending { profile: PROFILE.to_owned() };
+    pending.embedding = Embedding::Pending {
+        profile: PROFILE.to_owned(),
+    };
     let mut broken = (*embedded("broken", "pump", &[&[f32::NAN, 0.0]])).clone();
     broken.updated = 1;
     let none = Record::new("none", ScopePath::root(), "pump", 0);
@@ -137,7 +196,14 @@ fn vectors_of_another_profile_are_counted_and_not_compared() {
     ]);
     let answer = run(&tail, query("pump", Mode::Semantic, given(&[1.0, 0.0]))).unwrap();
     assert_eq!(ids(&answer), ["ready"]);
-    assert_eq!((answer.coverage.records, answer.coverage.embedded, answer.coverage.pending), (5, 1, 3));
+    assert_eq!(
+        (
+            answer.coverage.records,
+            answer.coverage.embedded,
+            answer.coverage.pending
+        ),
+        (5, 1, 3)
+    );
     let answer = run(&tail, query("pump", Mode::Hybrid, given(&[1.0, 0.0]))).unwrap();
     assert_eq!(answer.hits.len(), 5);
     assert_eq!(answer.hits[0].record.id, "ready");
@@ -145,20 +211,37 @@ fn vectors_of_another_profile_are_counted_and_not_compared() {
 
 #[test]
 fn a_failed_vector_leaves_keywords_and_says_so() {
-    let tail = tail([embedded("a", "pump", &[&[1.0]]), embedded("b", "valve", &[&[1.0]])]);
+    let tail = tail([
+        embedded("a", "pump", &[&[1.0]]),
+        embedded("b", "valve", &[&[1.0]]),
+    ]);
     for mode in [Mode::Hybrid, Mode::Semantic] {
-        let awaited = VectorSource::Awaited { profile: PROFILE.to_owned() };
+        let awaited = VectorSource::Awaited {
+            profile: PROFILE.to_owned(),
+        };
         let mut asked = query("pump", mode, awaited);
         asked.min_score = Some(0.9);
         let (mut search, _) = Search::begin(asked);
-        search.feed(vec![Fetched::Checkpoint(Arc::default())]).unwrap();
-        let failure = VectorUnavailable { reason: "timeout after 2 s".to_owned() };
-        let step = search.feed(vec![Fetched::Tail(&tail), Fetched::QueryVector(Err(failure))]);
+        search
+            .feed(vec![Fetched::Checkpoint(Arc::default())])
+            .unwrap();
+        let failure = VectorUnavailable {
+            reason: "timeout after 2 s".to_owned(),
+        };
+        let step = search.feed(vec![
+            Fetched::Tail(&tail),
+            Fetched::QueryVector(Err(failure)),
+        ]);
         let Ok(Step::Done(answer)) = step else {
             panic!("{step:?}");
         };
         assert_eq!(ids(&answer), ["a"], "{mode:?}");
-        assert_eq!(answer.degraded, [Degraded::QueryVector { reason: "timeout after 2 s".to_owned() }]);
+        assert_eq!(
+            answer.degraded,
+            [Degraded::QueryVector {
+                reason: "timeout after 2 s".to_owned()
+            }]
+        );
         assert!(answer.hits[0].semantic.is_none());
     }
 }
@@ -168,7 +251,12 @@ fn without_an_embedding_recall_says_so() {
     let tail = tail([embedded("a", "pump", &[&[1.0]])]);
     let answer = run(&tail, query("pump", Mode::Hybrid, VectorSource::None)).unwrap();
     assert_eq!(answer.degraded, [Degraded::NoEmbedding]);
-    assert!(run(&tail, query("pump", Mode::Keyword, VectorSource::None)).unwrap().degraded.is_empty());
+    assert!(
+        run(&tail, query("pump", Mode::Keyword, VectorSource::None))
+            .unwrap()
+            .degraded
+            .is_empty()
+    );
 }
 
 #[test]
@@ -178,21 +266,35 @@ fn hybrid_fuses_ranks_and_reports_the_lanes() {
         embedded("words", "pump manual pump manual", &[&[0.0, 1.0]]),
         embedded("meaning", "Handbuch", &[&[0.9, 0.1]]),
     ]);
-    let answer = run(&tail, query("pump manual", Mode::Hybrid, given(&[1.0, 0.0]))).unwrap();
+    let answer = run(
+        &tail,
+        query("pump manual", Mode::Hybrid, given(&[1.0, 0.0])),
+    )
+    .unwrap();
     assert_eq!(answer.hits[0].record.id, "both");
     assert_eq!(answer.matched, 3);
     let both = &answer.hits[0];
-    assert_eq!((both.keyword.unwrap().rank, both.semantic.unwrap().rank), (2, 1));
+    assert_eq!(
+        (both.keyword.unwrap().rank, both.semantic.unwrap().rank),
+        (2, 1)
+    );
     assert!((both.score - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
     assert_eq!(both.terms, ["manual", "pump"]);
-    let meaning = answer.hits.iter().find(|hit| hit.record.id == "meaning").unwrap();
+    let meaning = answer
+        .hits
+        .iter()
+        .find(|hit| hit.record.id == "meaning")
+        .unwrap();
     assert!(meaning.keyword.is_none() && meaning.terms.is_empty());
 }
 
 /// prior art, report 27.
 #[test]
 fn nonsense_text_leaves_the_vector_order_without_repeats() {
-    let tail = tail([embedded("a", "x", &[&[0.0, 1.0]]), embedded("b", "y", &[&[1.0, 0.0]])]);
+    let tail = tail([
+        embedded("a", "x", &[&[0.0, 1.0]]),
+        embedded("b", "y", &[&[1.0, 0.0]]),
+    ]);
     for text in ["qqqqq zzzzz", "!!!"] {
         let answer = run(&tail, query(text, Mode::Hybrid, given(&[1.0, 0.0]))).unwrap();
         assert_eq!(ids(&answer), ["b", "a"], "{text}");
@@ -222,11 +324,15 @@ fn without_text_and_vector_the_newest_come_first() {
     let mut old = Record::new("old", ScopePath::root(), "x", 0);
     old.updated = 5;
     let mut new = old.clone();
-    ("new".clone_into(&mut new.id), new.updated = 6);
+    "new".clone_into(&mut new.id);
+    new.updated = 6;
     let mut tie = old.clone();
     "late".clone_into(&mut tie.id);
     let tail = tail([old, new, tie].map(Arc::new));
-    let listing = Query { limit: 2, ..Query::new(10) };
+    let listing = Query {
+        limit: 2,
+        ..Query::new(10)
+    };
     let answer = run(&tail, listing).unwrap();
     assert_eq!(ids(&answer), ["new", "late"]);
     assert_eq!(answer.matched, 3);

@@ -13,8 +13,8 @@ use crate::bm25::Totals;
 use crate::record::{Embedding, Record};
 use crate::text::DocumentTerms;
 use crate::vector;
-use postings::Postings;
 pub(crate) use postings::Posting;
+use postings::Postings;
 
 /// Dead records that are tolerated before the first compaction.
 const MIN_DEAD: usize = 256;
@@ -53,8 +53,8 @@ impl Tail {
     /// Vectors that are not finite, or not all of one length, are kept and never
     /// compared; writers refuse them with [`crate::vector::check`].
     pub fn upsert(&mut self, record: Arc<Record>) -> Option<Arc<Record>> {
-        let number = self.numbers.get(&record.id).copied();
-        if let Some(doc) = number.and_then(|number| self.doc(number))
+        if let Some(number) = self.numbers.get(&record.id).copied()
+            && let Some(doc) = self.doc(number)
             && doc.record.texts().eq(record.texts())
         {
             return self.replace_in_place(number, record);
@@ -105,7 +105,10 @@ impl Tail {
 
     /// The records, by id.
     pub fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
-        self.numbers.values().filter_map(|number| self.doc(*number)).map(|doc| &doc.record)
+        self.numbers
+            .values()
+            .filter_map(|number| self.doc(*number))
+            .map(|doc| &doc.record)
     }
 
     /// The dimension of a profile's vectors, if there are any: the most frequent
@@ -138,15 +141,18 @@ impl Tail {
 
     /// The live records by number, ascending.
     pub(crate) fn docs(&self) -> impl Iterator<Item = (u32, &Doc)> {
-        (0_u32..).zip(&self.docs).filter_map(|(number, doc)| Some((number, doc.as_ref()?)))
+        (0_u32..)
+            .zip(&self.docs)
+            .filter_map(|(number, doc)| Some((number, doc.as_ref()?)))
     }
 
-    fn replace_in_place(&mut self, number: Option<u32>, record: Arc<Record>) -> Option<Arc<Record>> {
-        let slot = self.docs.get_mut(number? as usize)?.as_mut()?;
-        slot.inverse_norms = inverse_norms(&record.embedding);
-        let replaced = std::mem::replace(&mut slot.record, Arc::clone(&record));
-        self.count_vectors(&replaced, Change::Remove);
+    /// Replaces a record by one with the same texts, whose terms stay as they are.
+    fn replace_in_place(&mut self, number: u32, record: Arc<Record>) -> Option<Arc<Record>> {
         self.count_vectors(&record, Change::Add);
+        let slot = self.docs.get_mut(number as usize)?.as_mut()?;
+        slot.inverse_norms = inverse_norms(&record.embedding);
+        let replaced = std::mem::replace(&mut slot.record, record);
+        self.count_vectors(&replaced, Change::Remove);
         Some(replaced)
     }
 
@@ -206,11 +212,16 @@ fn inverse_norms(embedding: &Embedding) -> Vec<f64> {
         return Vec::new();
     };
     let dimension = chunks.first().map(|chunk| chunk.vector.len());
-    let is_sound = chunks.iter().all(|chunk| vector::check(&chunk.vector, dimension).is_ok());
+    let is_sound = chunks
+        .iter()
+        .all(|chunk| vector::check(&chunk.vector, dimension).is_ok());
     if !is_sound {
         return Vec::new();
     }
-    chunks.iter().map(|chunk| vector::inverse_norm(&chunk.vector)).collect()
+    chunks
+        .iter()
+        .map(|chunk| vector::inverse_norm(&chunk.vector))
+        .collect()
 }
 
 #[cfg(test)]

@@ -36,7 +36,9 @@ impl Posting {
 
     /// Whether the list has the record.
     pub(crate) fn contains(&self, doc: u32) -> bool {
-        self.list.binary_search_by_key(&doc, |(doc, _)| *doc).is_ok()
+        self.list
+            .binary_search_by_key(&doc, |(doc, _)| *doc)
+            .is_ok()
     }
 }
 

@@ -10,7 +10,10 @@ use crate::record::{Chunk, ScopePath};
 use crate::text::QueryTerms;
 
 fn record(id: &str, content: &str, updated: i64) -> Arc<Record> {
-    Arc::new(Record { updated, ..Record::new(id, ScopePath::root(), content, 0) })
+    Arc::new(Record {
+        updated,
+        ..Record::new(id, ScopePath::root(), content, 0)
+    })
 }
 
 fn ask(tail: &Tail, text: &str) -> Answer {
@@ -25,13 +28,27 @@ fn ask(tail: &Tail, text: &str) -> Answer {
 
 /// Ids and the bits of their scores: equal means equal to the last bit.
 fn scores(tail: &Tail, text: &str) -> Vec<(String, u64)> {
-    ask(tail, text).hits.iter().map(|hit| (hit.record.id.clone(), hit.score.to_bits())).collect()
+    ask(tail, text)
+        .hits
+        .iter()
+        .map(|hit| (hit.record.id.clone(), hit.score.to_bits()))
+        .collect()
 }
 
-const WORDS: [&str; 8] = ["pump", "valve", "the", "seal", "motor", "BENCH-7", "腾讯云", "oil"];
+const WORDS: [&str; 8] = [
+    "pump",
+    "valve",
+    "the",
+    "seal",
+    "motor",
+    "BENCH-7",
+    "腾讯云",
+    "oil",
+];
 
 fn any_content() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..8).prop_map(|words| words.join(" "))
+    prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..8)
+        .prop_map(|words| words.join(" "))
 }
 
 #[derive(Debug, Clone)]
@@ -55,17 +72,28 @@ fn oracle(records: &BTreeMap<String, Arc<Record>>, text: &str) -> BTreeMap<Strin
         .map(|(id, record)| (id, DocumentTerms::of(record.texts())))
         .collect();
     let n = analysed.len() as f64;
-    let average = analysed.values().map(|terms| f64::from(terms.length)).sum::<f64>() / n;
+    let average = analysed
+        .values()
+        .map(|terms| f64::from(terms.length))
+        .sum::<f64>()
+        / n;
     let Bm25 { k1, b } = Bm25::default();
     let mut scores = BTreeMap::new();
     for (term, count) in QueryTerms::of(text).counts {
-        let df = analysed.values().filter(|terms| terms.counts.contains_key(&term)).count() as f64;
+        let df = analysed
+            .values()
+            .filter(|terms| terms.counts.contains_key(&term))
+            .count() as f64;
         let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
         for (id, terms) in &analysed {
             let Some(tf) = terms.counts.get(&term).map(|tf| f64::from(*tf)) else {
                 continue;
             };
-            let norm = if average > 0.0 { 1.0 - b + b * f64::from(terms.length) / average } else { 1.0 };
+            let norm = if average > 0.0 {
+                1.0 - b + b * f64::from(terms.length) / average
+            } else {
+                1.0
+            };
             *scores.entry((*id).clone()).or_insert(0.0) +=
                 f64::from(count) * idf * tf / (tf + k1 * norm);
         }
@@ -113,19 +141,37 @@ fn compacting_keeps_scores_and_frees_the_dead() {
     let mut tail = Tail::new();
     for round in 0..40 {
         for id in 0..50 {
-            tail.upsert(record(&format!("r{id}"), &format!("pump number {id} round {round}"), round));
+            tail.upsert(record(
+                &format!("r{id}"),
+                &format!("pump number {id} round {round}"),
+                round,
+            ));
         }
     }
     assert_eq!(tail.len(), 50);
-    assert!(tail.numbers_end() <= 50 + MIN_DEAD + 1, "{}", tail.numbers_end());
+    assert!(
+        tail.numbers_end() <= 50 + MIN_DEAD + 1,
+        "{}",
+        tail.numbers_end()
+    );
     let mut fresh = Tail::new();
     for id in 0..50 {
-        fresh.upsert(record(&format!("r{id}"), &format!("pump number {id} round 39"), 39));
+        fresh.upsert(record(
+            &format!("r{id}"),
+            &format!("pump number {id} round 39"),
+            39,
+        ));
     }
-    assert_eq!(scores(&tail, "pump number 7 round"), scores(&fresh, "pump number 7 round"));
+    assert_eq!(
+        scores(&tail, "pump number 7 round"),
+        scores(&fresh, "pump number 7 round")
+    );
     assert!(ask(&tail, "38").hits.len() <= 1, "only `number 38` is left");
     for id in 0..50 {
-        assert_eq!(tail.remove(&format!("r{id}")).map(|record| record.updated), Some(39));
+        assert_eq!(
+            tail.remove(&format!("r{id}")).map(|record| record.updated),
+            Some(39)
+        );
     }
     assert!(tail.is_empty());
     assert!(ask(&tail, "pump").hits.is_empty());
@@ -138,7 +184,11 @@ fn a_change_that_leaves_the_texts_alone_is_seen() {
     let mut changed = (*record("a", "pump", 2)).clone();
     changed.embedding = Embedding::Ready {
         profile: "p".to_owned(),
-        chunks: vec![Chunk { start: 0, end: 4, vector: vec![1.0, 0.0] }],
+        chunks: vec![Chunk {
+            start: 0,
+            end: 4,
+            vector: vec![1.0, 0.0],
+        }],
     };
     tail.upsert(Arc::new(changed));
     assert_eq!(tail.get("a").map(|record| record.updated), Some(2));
@@ -155,7 +205,11 @@ fn the_most_frequent_dimension_is_the_profiles() {
         let mut embedded = (*record(id, id, 0)).clone();
         embedded.embedding = Embedding::Ready {
             profile: "p".to_owned(),
-            chunks: vec![Chunk { start: 0, end: 1, vector: vec![1.0; dimension] }],
+            chunks: vec![Chunk {
+                start: 0,
+                end: 1,
+                vector: vec![1.0; dimension],
+            }],
         };
         tail.upsert(Arc::new(embedded));
     }

@@ -64,7 +64,10 @@ impl Variant {
             '०'..='९' => (digit(c, '०'), None),
             other => (other, None),
         };
-        Self { first: Some(first), second }
+        Self {
+            first: Some(first),
+            second,
+        }
     }
 }
 

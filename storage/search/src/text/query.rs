@@ -9,7 +9,7 @@ use super::tokens::{Role, Side, tokens};
 
 /// Longest query that is used whole, in bytes.
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
-/// Most tokens of a query that are used.
+/// Most distinct terms of a query that are used.
 pub const MAX_QUERY_TERMS: usize = 4096;
 
 /// The terms of a query and how often each occurs in it.
@@ -26,20 +26,21 @@ impl QueryTerms {
     pub fn of(text: &str) -> Self {
         let tail = tail_of(text);
         let mut clamped = tail.len() < text.len();
-        let all = tokens(tail, Side::Query);
-        let has_content = all.iter().any(|token| token.role != Role::Stop);
-        let mut terms: Vec<String> = all
-            .into_iter()
-            .filter(|token| !has_content || token.role != Role::Stop)
-            .map(|token| token.term)
-            .collect();
-        if terms.len() > MAX_QUERY_TERMS {
-            terms.drain(..terms.len() - MAX_QUERY_TERMS);
-            clamped = true;
-        }
-        let mut counts = BTreeMap::new();
-        for term in terms {
-            *counts.entry(term).or_default() += 1;
+        let tokens = tokens(tail, Side::Query);
+        let has_content = tokens.iter().any(|token| token.role != Role::Stop);
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for token in tokens.into_iter().rev() {
+            if has_content && token.role == Role::Stop {
+                continue;
+            }
+            if let Some(count) = counts.get_mut(&token.term) {
+                *count += 1;
+            } else if counts.len() < MAX_QUERY_TERMS {
+                counts.insert(token.term, 1);
+            } else {
+                clamped = true;
+                break;
+            }
         }
         Self { counts, clamped }
     }
@@ -47,10 +48,16 @@ impl QueryTerms {
 
 /// The last [`MAX_QUERY_BYTES`] of a text, from the start of a word on.
 fn tail_of(text: &str) -> &str {
-    let Some(from) = text.len().checked_sub(MAX_QUERY_BYTES).filter(|from| *from > 0) else {
+    let Some(from) = text
+        .len()
+        .checked_sub(MAX_QUERY_BYTES)
+        .filter(|from| *from > 0)
+    else {
         return text;
     };
-    let start = (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let start = (from..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len());
     let tail = text.get(start..).unwrap_or_default();
     match tail.find(char::is_whitespace) {
         Some(space) => tail.get(space..).unwrap_or(tail),

@@ -3,7 +3,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn terms(text: &str, side: Side) -> Vec<String> {
-    tokens(text, side).into_iter().map(|token| token.term).collect()
+    tokens(text, side)
+        .into_iter()
+        .map(|token| token.term)
+        .collect()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -19,12 +22,19 @@ fn words(text: &str) -> Vec<String> {
 fn covers(text: &str, query: &str) -> bool {
     let document = DocumentTerms::of([text]);
     let query = QueryTerms::of(query);
-    !query.counts.is_empty() && query.counts.keys().all(|term| document.counts.contains_key(term))
+    !query.counts.is_empty()
+        && query
+            .counts
+            .keys()
+            .all(|term| document.counts.contains_key(term))
 }
 
 #[test]
 fn english_is_stemmed_and_stopped() {
-    assert_eq!(words("The runners were running to the stores"), ["runner", "run", "store"]);
+    assert_eq!(
+        words("The runners were running to the stores"),
+        ["runner", "run", "store"]
+    );
 }
 
 #[test]
@@ -82,20 +92,47 @@ fn single_characters_do_not_lengthen_a_text() {
 #[test]
 fn identifiers_are_kept_whole_and_split() {
     for (text, queries) in [
-        ("order BENCH-100821 shipped", vec!["BENCH-100821", "bench", "100821", "bench_100821"]),
-        ("call get_user_name here", vec!["get_user_name", "getUserName", "user", "username_get name"]),
-        ("parseHTTPRequest fails", vec!["parseHTTPRequest", "http", "request", "parse_http_request"]),
-        ("see storage/log/append.rs", vec!["storage/log/append.rs", "append.rs", "append", "log"]),
+        (
+            "order BENCH-100821 shipped",
+            vec!["BENCH-100821", "bench", "100821", "bench_100821"],
+        ),
+        (
+            "call get_user_name here",
+            vec!["get_user_name", "getUserName", "user", "username_get name"],
+        ),
+        (
+            "parseHTTPRequest fails",
+            vec!["parseHTTPRequest", "http", "request", "parse_http_request"],
+        ),
+        (
+            "see storage/log/append.rs",
+            vec!["storage/log/append.rs", "append.rs", "append", "log"],
+        ),
         ("foo.bar is unset", vec!["foo.bar", "foo", "bar"]),
-        ("key proj:main:42", vec!["proj:main:42", "proj", "main", "42"]),
-        ("write to rosa.maria@mail.example.org", vec!["rosa.maria@mail.example.org", "rosa", "example"]),
-        ("std::collections::BTreeMap", vec!["collections", "BTreeMap", "tree map"]),
-        ("https://example.org/a/b?c=d", vec!["example.org", "example"]),
+        (
+            "key proj:main:42",
+            vec!["proj:main:42", "proj", "main", "42"],
+        ),
+        (
+            "write to rosa.maria@mail.example.org",
+            vec!["rosa.maria@mail.example.org", "rosa", "example"],
+        ),
+        (
+            "std::collections::BTreeMap",
+            vec!["collections", "BTreeMap", "tree map"],
+        ),
+        (
+            "https://example.org/a/b?c=d",
+            vec!["example.org", "example"],
+        ),
         ("e-mail", vec!["email", "mail"]),
     ] {
         for query in queries {
             let document = DocumentTerms::of([text]);
-            let found = QueryTerms::of(query).counts.keys().any(|term| document.counts.contains_key(term));
+            let found = QueryTerms::of(query)
+                .counts
+                .keys()
+                .any(|term| document.counts.contains_key(term));
             assert!(found, "{text}: {query}");
         }
     }
@@ -144,19 +181,31 @@ fn format_characters_are_nothing() {
 fn ranges_point_into_the_text_as_given() {
     let text = "a\u{200b}\u{200b} zebra\u{200b}fish, 腾讯云!";
     for token in tokens(text, Side::Document) {
-        let shown = text.get(token.range.clone()).expect("a range between characters");
-        assert_eq!(fold(shown).chars().next(), token.term.chars().next(), "{token:?}");
+        let shown = text
+            .get(token.range.clone())
+            .expect("a range between characters");
+        assert_eq!(
+            fold(shown).chars().next(),
+            token.term.chars().next(),
+            "{token:?}"
+        );
     }
 }
 
 #[test]
 fn an_over_long_query_keeps_its_end() {
-    let query = format!("{} what is Rosa's favourite tea?", "lorem ipsum ".repeat(4000));
+    let query = format!(
+        "{} what is Rosa's favourite tea?",
+        "lorem ipsum ".repeat(4000)
+    );
     let terms = QueryTerms::of(&query);
     assert!(terms.clamped);
     assert!(terms.counts.contains_key("rosa") && terms.counts.contains_key("tea"));
 
-    let many: String = (0..5000).map(|number| format!("{number} ")).collect();
+    let many = (0..5000)
+        .map(|number| number.to_string())
+        .collect::<Vec<_>>()
+        .join(" ");
     let terms = QueryTerms::of(&many);
     assert!(terms.clamped);
     assert_eq!(terms.counts.values().sum::<u32>() as usize, MAX_QUERY_TERMS);
@@ -170,7 +219,11 @@ fn an_over_long_query_keeps_its_end() {
 fn over_long_words_are_cut_alike_on_both_sides() {
     let blob = "x9".repeat(5000);
     assert!(covers(&format!("blob {blob} end"), &blob));
-    assert!(tokens(&blob, Side::Document).iter().all(|token| token.term.len() <= 128));
+    assert!(
+        tokens(&blob, Side::Document)
+            .iter()
+            .all(|token| token.term.len() <= 128)
+    );
 }
 
 proptest! {

@@ -85,7 +85,10 @@ struct Visible<'a> {
 impl<'a> Visible<'a> {
     fn of(original: &'a str) -> Self {
         if original.is_ascii() || !original.contains(is_ignorable) {
-            return Self { text: Cow::Borrowed(original), removed: Vec::new() };
+            return Self {
+                text: Cow::Borrowed(original),
+                removed: Vec::new(),
+            };
         }
         let (mut text, mut removed, mut bytes) = (String::new(), Vec::new(), 0);
         for c in original.chars() {
@@ -96,15 +99,25 @@ impl<'a> Visible<'a> {
                 text.push(c);
             }
         }
-        Self { text: Cow::Owned(text), removed }
+        Self {
+            text: Cow::Owned(text),
+            removed,
+        }
     }
 
     fn original(&self, range: &Range<usize>) -> Range<usize> {
         let shift = |count: usize| {
-            count.checked_sub(1).and_then(|last| self.removed.get(last)).map_or(0, |(_, bytes)| *bytes)
+            count
+                .checked_sub(1)
+                .and_then(|last| self.removed.get(last))
+                .map_or(0, |(_, bytes)| *bytes)
         };
-        let before = self.removed.partition_point(|(offset, _)| *offset <= range.start);
-        let within = self.removed.partition_point(|(offset, _)| *offset < range.end);
+        let before = self
+            .removed
+            .partition_point(|(offset, _)| *offset <= range.start);
+        let within = self
+            .removed
+            .partition_point(|(offset, _)| *offset < range.end);
         range.start + shift(before)..range.end + shift(within)
     }
 }
@@ -174,7 +187,10 @@ impl<'a> Cutter<'a> {
             return;
         };
         let original = self.slice(&run);
-        let folded: Vec<char> = fold(original).chars().filter(|c| is_spaceless(*c) || c.is_alphanumeric()).collect();
+        let folded: Vec<char> = fold(original)
+            .chars()
+            .filter(|c| is_spaceless(*c) || c.is_alphanumeric())
+            .collect();
         let bounds: Vec<usize> = original
             .char_indices()
             .map(|(offset, _)| run.start + offset)
@@ -232,7 +248,9 @@ impl<'a> Cutter<'a> {
             self.apostrophes(unit, &parts);
             return false;
         }
-        let is_number = parts.iter().all(|part| self.slice(part).chars().all(char::is_numeric))
+        let is_number = parts
+            .iter()
+            .all(|part| self.slice(part).chars().all(char::is_numeric))
             && separators.all(|c| c == '.' || c == ',');
         if is_number {
             self.number(unit, &parts);
@@ -262,7 +280,12 @@ impl<'a> Cutter<'a> {
             return;
         };
         let clitic = fold(self.slice(last));
-        let base = first.start..parts.len().checked_sub(2).and_then(|at| parts.get(at)).map_or(first.end, |part| part.end);
+        let base = first.start
+            ..parts
+                .len()
+                .checked_sub(2)
+                .and_then(|at| parts.get(at))
+                .map_or(first.end, |part| part.end);
         let base_text = squash(self.slice(&base));
         if is_contraction(&base_text, &clitic) {
             self.push(format!("{base_text}{clitic}"), Role::Stop, unit);
@@ -290,7 +313,10 @@ impl<'a> Cutter<'a> {
         let folded = fold(original);
         if folded.contains(|c: char| !is_part(c)) {
             // A compatibility character such as a fraction folds to several words.
-            for part in folded.split(|c: char| !is_part(c)).filter(|part| !part.is_empty()) {
+            for part in folded
+                .split(|c: char| !is_part(c))
+                .filter(|part| !part.is_empty())
+            {
                 self.content(part, Role::Word, range.clone());
             }
             return;
@@ -329,7 +355,10 @@ impl<'a> Cutter<'a> {
 
     fn push(&mut self, mut term: String, role: Role, range: Range<usize>) {
         if term.len() > MAX_TERM_BYTES {
-            let end = (0..=MAX_TERM_BYTES).rev().find(|at| term.is_char_boundary(*at)).unwrap_or(0);
+            let end = (0..=MAX_TERM_BYTES)
+                .rev()
+                .find(|at| term.is_char_boundary(*at))
+                .unwrap_or(0);
             term.truncate(end);
         }
         if !term.is_empty() {
@@ -388,8 +417,10 @@ fn squash(text: &str) -> String {
 
 /// The words of camel case, none for a word that has no inner capital.
 fn camel_parts(word: &str) -> Vec<Range<usize>> {
-    let chars: Vec<(usize, char)> =
-        word.char_indices().filter(|(_, c)| !is_combining_mark(*c)).collect();
+    let chars: Vec<(usize, char)> = word
+        .char_indices()
+        .filter(|(_, c)| !is_combining_mark(*c))
+        .collect();
     let mut starts = vec![0];
     for (index, pair) in chars.windows(2).enumerate() {
         let [(_, before), (at, c)] = *pair else {
@@ -407,5 +438,10 @@ fn camel_parts(word: &str) -> Vec<Range<usize>> {
         return Vec::new();
     }
     let ends = starts.iter().skip(1).copied().chain([word.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .collect()
 }

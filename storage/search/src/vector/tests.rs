@@ -5,8 +5,14 @@ use super::*;
 #[test]
 fn what_is_no_vector_is_refused_by_position() {
     assert_eq!(check(&[], None), Err(VectorError::Empty));
-    assert_eq!(check(&[0.0, f32::NAN], None), Err(VectorError::NotFinite { position: 1 }));
-    assert_eq!(check(&[f32::INFINITY], None), Err(VectorError::NotFinite { position: 0 }));
+    assert_eq!(
+        check(&[0.0, f32::NAN], None),
+        Err(VectorError::NotFinite { position: 1 })
+    );
+    assert_eq!(
+        check(&[f32::INFINITY], None),
+        Err(VectorError::NotFinite { position: 0 })
+    );
     assert_eq!(check(&[0.0, 0.0], None), Ok(()));
 }
 
@@ -19,9 +25,15 @@ fn a_wrong_dimension_says_both() {
 #[test]
 fn the_zero_vector_scores_zero_on_either_side() {
     let unit = normalised(&[3.0, 4.0]);
-    assert_eq!(cosine(&unit, &[0.0, 0.0], inverse_norm(&[0.0, 0.0])).to_bits(), 0.0_f64.to_bits());
+    assert_eq!(
+        cosine(&unit, &[0.0, 0.0], inverse_norm(&[0.0, 0.0])).to_bits(),
+        0.0_f64.to_bits()
+    );
     let zero = normalised(&[0.0, 0.0]);
-    assert_eq!(cosine(&zero, &[3.0, -4.0], inverse_norm(&[3.0, -4.0])).to_bits(), 0.0_f64.to_bits());
+    assert_eq!(
+        cosine(&zero, &[3.0, -4.0], inverse_norm(&[3.0, -4.0])).to_bits(),
+        0.0_f64.to_bits()
+    );
 }
 
 #[test]
