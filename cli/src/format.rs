@@ -84,15 +84,21 @@ pub(crate) fn read<'a>(
     mut input: impl BufRead + 'a,
     scope: &'a ScopePath,
 ) -> io::Result<Entries<'a>> {
+    if format != Format::Auto {
+        return read_as(format, input, scope);
+    }
+    let mut start = Vec::new();
+    input.by_ref().take(SNIFF_BYTES).read_to_end(&mut start)?;
+    read_as(recognise(&start), Cursor::new(start).chain(input), scope)
+}
+
+fn read_as<'a>(
+    format: Format,
+    input: impl BufRead + 'a,
+    scope: &'a ScopePath,
+) -> io::Result<Entries<'a>> {
     Ok(match format {
-        Format::Auto => {
-            let mut start = Vec::new();
-            input.by_ref().take(SNIFF_BYTES).read_to_end(&mut start)?;
-            let recognised = recognise(&start);
-            let whole = Cursor::new(start).chain(input);
-            return read(recognised, whole, scope);
-        }
-        Format::Jsonl => Box::new(jsonl::read(input, scope)),
+        Format::Auto | Format::Jsonl => Box::new(jsonl::read(input, scope)),
         Format::ServerMemory => Box::new(server_memory::read(input, scope)),
         Format::Locomo => Box::new(locomo::read(input, scope)?),
     })
