@@ -1,6 +1,8 @@
 //! What of a memory's content goes into a reply. Replies are bounded, as agents
 //! and their clients are; what is left out is said, with the place to go on from.
 
+use ostraca_search::snippet;
+
 /// A part of a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
@@ -28,20 +30,9 @@ impl Excerpt {
     }
 
     /// The part of the content that shows best why it was found.
-    pub fn around(
-        content: &str,
-        _terms: &[String],
-        chunk: Option<(u32, u32)>,
-        most: usize,
-    ) -> Self {
-        if content.len() <= most {
-            return Self::from(content, 0, most);
-        }
-        Self::from(
-            content,
-            chunk.map_or(0, |(start, _)| u64::from(start)),
-            most,
-        )
+    pub fn around(content: &str, terms: &[String], chunk: Option<(u32, u32)>, most: usize) -> Self {
+        let found = snippet::snippet(content, terms, chunk, most);
+        Self::cut(content, found.range.start, found.range.end)
     }
 
     fn cut(content: &str, start: usize, end: usize) -> Self {
