@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn only_the_url_keeps_a_list_public() {
         let tools = Tools::new();
-        let all = Caller::unrestricted(TenantId::parse("t").unwrap());
+        let all = Caller::unrestricted("t".parse::<TenantId>().unwrap());
         let mut reader = all.clone();
         reader.permissions = [Permission::Read].into();
         let plain = Selection::of_request(Reachable::Reads, &HeaderMap::new(), &tools).unwrap();

@@ -29,7 +29,7 @@ pub fn database() -> Arc<Database> {
 }
 
 pub fn tenant() -> TenantId {
-    TenantId::parse("acme").unwrap()
+    "acme".parse().unwrap()
 }
 
 pub fn app(database: &Arc<Database>, auth: AuthMode) -> App {
@@ -61,7 +61,7 @@ pub async fn keyed(permissions: &[Permission]) -> (Router, String) {
 }
 
 pub async fn key(database: &Arc<Database>, tenant: &str, permissions: &[Permission]) -> String {
-    let tenant = TenantId::parse(tenant).unwrap();
+    let tenant: TenantId = tenant.parse().unwrap();
     database.create_tenant(&tenant).await.unwrap();
     let key = NewKey { tenant, name: "test".to_owned(), permissions: permissions.iter().copied().collect(), expires: None };
     database.create_key(key).await.unwrap().secret
