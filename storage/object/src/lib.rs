@@ -8,8 +8,13 @@ pub mod decorator;
 pub mod error;
 pub mod io;
 pub mod key;
+#[cfg(feature = "local")]
+pub mod local;
 pub mod log;
 pub mod port;
+pub mod probe;
+#[cfg(feature = "s3")]
+pub mod s3;
 pub mod store;
 #[cfg(test)]
 mod testing;

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use object_store::ObjectStore;
 
@@ -24,6 +25,8 @@ pub struct Store {
     pub(crate) in_flight: usize,
     pub(crate) coalesce_gap_bytes: u64,
     pub(crate) request_timeout_ms: u64,
+    /// Whether this process knows that the store honours create-only.
+    pub(crate) proven: AtomicBool,
 }
 
 impl Store {
@@ -36,6 +39,7 @@ impl Store {
             in_flight: IN_FLIGHT,
             coalesce_gap_bytes: COALESCE_GAP_BYTES,
             request_timeout_ms: REQUEST_TIMEOUT_MS,
+            proven: AtomicBool::new(false),
         }
     }
 

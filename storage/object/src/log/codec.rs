@@ -171,10 +171,15 @@ pub(super) fn unite_rows(
     )
 }
 
-/// An Arrow file without rows, for markers.
-pub fn empty_file(key: &Key) -> Result<Bytes, Corrupt> {
-    let schema = Arc::new(Schema::new(vec![Field::new(SEQ, DataType::UInt64, false)]));
-    let batch = RecordBatch::new_empty(schema);
+/// An Arrow file for a marker: no row, or one with a number.
+///
+/// # Errors
+///
+/// Arrow refuses, which it has no reason to.
+pub fn marker_file(key: &Key, number: Option<u64>) -> Result<Bytes, Corrupt> {
+    let schema = Arc::new(Schema::new(vec![seq_field()]));
+    let column: ArrayRef = Arc::new(UInt64Array::from_iter_values(number));
+    let batch = RecordBatch::try_new(schema, vec![column]).map_err(bad(key))?;
     to_file(key, &batch, &[])
 }
 
