@@ -16,10 +16,11 @@ const DEFAULT_FILTER: &str = "warn";
 pub(crate) struct LogArgs {
     /// What to log on standard error, as tracing filters, such as `info` or
     /// `ostraca_memory=debug,warn` [default: the variable RUST_LOG, else `warn`]
-    #[arg(long = "log", env = "OSTRACA_LOG", value_name = "FILTER", global = true)]
+    #[arg(id = "log", long = "log", env = "OSTRACA_LOG", value_name = "FILTER", global = true)]
     filter: Option<String>,
     /// How log lines look
     #[arg(
+        id = "log_format",
         long = "log-format",
         env = "OSTRACA_LOG_FORMAT",
         value_name = "FORMAT",

@@ -27,7 +27,7 @@ use crate::logging::LogArgs;
 
 /// Agent memory whose only state is objects in your folder or bucket.
 #[derive(Debug, Parser)]
-#[command(name = "ostraca", version, about, propagate_version = true, max_term_width = 100)]
+#[command(name = "ostraca", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Start with `ostraca serve`, or let a client run `ostraca mcp`. No configuration is needed.")]
 struct Cli {
     #[command(subcommand)]
@@ -82,4 +82,47 @@ fn run(cli: Cli) -> Result<(), CliError> {
     // A read of standard input cannot be interrupted, and nothing else may still run.
     runtime.shutdown_background();
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+        for line in [
+            "ostraca serve --log info",
+            "ostraca mcp --log-format json",
+            "ostraca key create --tenant t --read-only --expires 90d",
+            "ostraca key create --tenant t --scope memories:read --scope memories:write",
+            "ostraca key list",
+            "ostraca key revoke id",
+            "ostraca tenant create t",
+            "ostraca import - --format jsonl --log-format text",
+            "ostraca export --format jsonl",
+            "ostraca doctor --json",
+        ] {
+            Cli::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+
+    #[test]
+    fn every_setting_has_a_variable() {
+        let without = ["help", "version"];
+        for command in ["serve", "mcp"] {
+            let cli = Cli::command();
+            let found = cli.find_subcommand(command).expect(command);
+            for argument in found.get_arguments() {
+                let id = argument.get_id().as_str();
+                let named = argument.get_env().and_then(|name| name.to_str());
+                assert!(
+                    without.contains(&id) || id == "json" || named.is_some_and(|name| name.starts_with("OSTRACA_")),
+                    "{command} {id} has no variable"
+                );
+            }
+        }
+    }
 }

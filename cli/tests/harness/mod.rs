@@ -18,14 +18,14 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::task::JoinHandle;
 
 /// The binary with a store.
-pub fn ostraca(store: &Path) -> Command {
+pub(crate) fn ostraca(store: &Path) -> Command {
     let mut command = bare();
     command.env("OSTRACA_STORE", store);
     command
 }
 
 /// The binary, knowing nothing.
-pub fn bare() -> Command {
+pub(crate) fn bare() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ostraca"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
@@ -38,7 +38,7 @@ pub fn bare() -> Command {
 }
 
 /// Runs a command to its end, with `input` on its standard input.
-pub async fn run<S: AsRef<OsStr>>(mut command: Command, args: &[S], input: &str) -> Run {
+pub(crate) async fn run<S: AsRef<OsStr>>(mut command: Command, args: &[S], input: &str) -> Run {
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -54,38 +54,38 @@ pub async fn run<S: AsRef<OsStr>>(mut command: Command, args: &[S], input: &str)
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Run(Output);
+pub(crate) struct Run(Output);
 
 impl Run {
-    pub fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         self.0.status.code().unwrap()
     }
 
-    pub fn stdout(&self) -> String {
+    pub(crate) fn stdout(&self) -> String {
         String::from_utf8(self.0.stdout.clone()).unwrap()
     }
 
-    pub fn stderr(&self) -> String {
+    pub(crate) fn stderr(&self) -> String {
         String::from_utf8(self.0.stderr.clone()).unwrap()
     }
 
     /// What it printed, as JSON, after it succeeded.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code(), 0, "{}", self.stderr());
         serde_json::from_slice(&self.0.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout()))
     }
 }
 
 /// A running `ostraca serve`.
-pub struct Server {
-    pub child: Child,
-    pub url: String,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) url: String,
     client: reqwest::Client,
 }
 
 impl Server {
     /// Starts one on a free port and waits until it is ready.
-    pub async fn start(mut command: Command, args: &[&str]) -> Self {
+    pub(crate) async fn start(mut command: Command, args: &[&str]) -> Self {
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--json"])
             .args(args)
@@ -101,7 +101,7 @@ impl Server {
     }
 
     /// A request; the status and the body as JSON.
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         method: reqwest::Method,
         path: &str,
@@ -121,18 +121,18 @@ impl Server {
         (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
-    pub async fn post(&self, path: &str, key: Option<&str>, body: Value) -> (u16, Value) {
+    pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: Value) -> (u16, Value) {
         self.send(reqwest::Method::POST, path, key, Some(body)).await
     }
 
-    pub async fn get(&self, path: &str, key: Option<&str>) -> (u16, Value) {
+    pub(crate) async fn get(&self, path: &str, key: Option<&str>) -> (u16, Value) {
         self.send(reqwest::Method::GET, path, key, None).await
     }
 }
 
 /// An MCP client of a running `ostraca mcp`.
-pub struct Client {
-    pub child: Child,
+pub(crate) struct Client {
+    pub(crate) child: Child,
     stdin: AsyncMutex<Option<ChildStdin>>,
     waiting: Waiting,
     next_id: AtomicU64,
@@ -144,7 +144,7 @@ type Waiting = Arc<Mutex<BTreeMap<u64, oneshot::Sender<Value>>>>;
 
 impl Client {
     /// Starts one and shakes hands.
-    pub async fn start(mut command: Command) -> Self {
+    pub(crate) async fn start(mut command: Command) -> Self {
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let waiting = Waiting::default();
@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// Writes one line as it stands.
-    pub async fn write(&self, line: &str) {
+    pub(crate) async fn write(&self, line: &str) {
         let mut stdin = self.stdin.lock().await;
         if let Some(stdin) = stdin.as_mut() {
             // A process that was killed takes nothing more.
@@ -178,12 +178,12 @@ impl Client {
     }
 
     /// The answer to a request; `None` if the process ended without one.
-    pub async fn request(&self, method: &str, params: Value) -> Option<Value> {
+    pub(crate) async fn request(&self, method: &str, params: Value) -> Option<Value> {
         self.send(method, params).await.await.ok()
     }
 
     /// Sends a request and does not wait for its answer.
-    pub async fn send(&self, method: &str, params: Value) -> oneshot::Receiver<Value> {
+    pub(crate) async fn send(&self, method: &str, params: Value) -> oneshot::Receiver<Value> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         self.waiting.lock().unwrap().insert(id, sender);
@@ -193,7 +193,7 @@ impl Client {
     }
 
     /// The structured result of a tool; `None` if the process ended without one.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Option<Value> {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Option<Value> {
         let answer =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
         let result = &answer["result"];
@@ -203,7 +203,7 @@ impl Client {
 
     /// Closes its input, waits for its end, and gives its exit code, every line that it
     /// wrote and its log.
-    pub async fn finish(mut self) -> (i32, Vec<String>, String) {
+    pub(crate) async fn finish(mut self) -> (i32, Vec<String>, String) {
         self.stdin.lock().await.take();
         let status = self.child.wait().await.unwrap();
         let lines = self.stdout.await.unwrap();
@@ -228,7 +228,7 @@ async fn dispatch(output: impl tokio::io::AsyncRead + Unpin, waiting: Waiting) -
 }
 
 /// The contents of every memory, by a fresh process.
-pub async fn contents(store: &Path) -> Vec<String> {
+pub(crate) async fn contents(store: &Path) -> Vec<String> {
     let export = run(ostraca(store), &["export"], "").await;
     assert_eq!(export.code(), 0, "{}", export.stderr());
     let mut contents: Vec<String> = export
