@@ -1,1 +1,5 @@
-//! Under construction.
+//! What the tests of this workspace share. It holds no test itself, and nothing that
+//! is not for tests.
+
+pub mod tools;
+pub mod virtual_time;
