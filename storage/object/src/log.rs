@@ -15,9 +15,11 @@ pub mod error;
 pub mod fold;
 mod known;
 pub mod refresh;
+mod seal;
 mod state;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod work;
 
 use std::fmt;
@@ -30,6 +32,7 @@ use self::entry::Entry;
 use self::error::CommitError;
 use self::fold::Fold;
 use self::state::State;
+use self::turn::Turns;
 use self::work::{Item, Kind, Work};
 use crate::io::Io;
 use crate::key::{CollectionKey, Seq};
@@ -100,6 +103,7 @@ pub struct Log<F: Fold> {
     contention: Mutex<Contention>,
     queue: Mutex<Vec<Item<F>>>,
     work: futures::lock::Mutex<Work<F>>,
+    turns: Turns,
 }
 
 impl<F: Fold> Log<F> {
@@ -114,6 +118,7 @@ impl<F: Fold> Log<F> {
             contention: Mutex::new(Contention::new(writer)),
             queue: Mutex::new(Vec::new()),
             work: futures::lock::Mutex::new(Work::default()),
+            turns: Turns::default(),
         }
     }
 
@@ -190,6 +195,10 @@ impl<F: Fold> Log<F> {
     /// A number that is larger than all drawn before.
     fn draw_ticket(&self) -> u64 {
         self.tickets.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     fn noticed(&self, entries: &[Arc<Entry>]) {

@@ -59,12 +59,16 @@ impl<F: Fold> Log<F> {
         D: FnMut(&F, &mut F::Draft, At) -> Result<Decision<T>, E> + Send + 'static,
     {
         let now = io.clock().now();
-        let (item, slot, mut heard) = Item::new(id, self.draw_ticket(), now, kind, decide);
+        let ticket = self.draw_ticket();
+        let (item, slot, mut heard) = Item::new(id, ticket, now, kind, decide);
         let settled = match self.settings().grouping {
             Grouping::Alone => {
+                let turn_ms = || self.contention().turn_ms();
+                let place = self.turns().wait(io.clock(), ticket, turn_ms).await;
                 let mut work = Work::default();
                 work.items.push(item);
                 while !work.items.is_empty() || work.attempt.is_some() {
+                    place.progress(io.clock().now());
                     self.step(io, &mut work).await;
                 }
                 heard.try_recv().ok().flatten()

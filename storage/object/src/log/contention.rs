@@ -93,6 +93,14 @@ impl Contention {
         self.caution = (self.caution * STEP).min(SLOWEST);
     }
 
+    /// About how long a look and a create take, in milliseconds.
+    pub(super) fn turn_ms(&self) -> u64 {
+        Duration::from_secs_f64((self.look_ms + self.create_ms).max(0.0) / 1_000.0)
+            .as_millis()
+            .try_into()
+            .unwrap_or(u64::MAX)
+    }
+
     /// Whether a view from `seen` is probably out of date by now, so that a look
     /// costs less than a lost create.
     pub(super) fn should_look(&self, seen: Timestamp, now: Timestamp) -> bool {
