@@ -3,6 +3,8 @@
 //! exact receipt; it must not decide what to read.
 
 mod coalesce;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::ops::Range;

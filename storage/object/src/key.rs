@@ -2,6 +2,9 @@
 //! the layout of the bucket, so a path can be neither misspelt nor escape its
 //! tenant; it must not touch the store.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::entry::{Checkpoint, Commit, Entry, Header};
+use super::seal;
 use crate::error::Corrupt;
 use crate::key::{Key, Seq};
 use crate::port::{CommitId, Timestamp, WriterId};
@@ -304,11 +305,13 @@ fn to_file(key: &Key, batch: &RecordBatch, entries: &[Arc<Entry>]) -> Result<Byt
     let mut writer = FileWriter::try_new_with_options(Vec::new(), batch.schema_ref(), options)
         .map_err(bad(key))?;
     writer.write(&batch).map_err(bad(key))?;
-    writer.into_inner().map(Bytes::from).map_err(bad(key))
+    let file = writer.into_inner().map_err(bad(key))?;
+    seal::seal(file).map_err(|error| Corrupt::caused(key, "it cannot be sealed", error))
 }
 
 /// The entries of a file, all of its rows, and how many belong to the entries.
 fn from_file(key: &Key, bytes: Bytes) -> Result<(Vec<Arc<Entry>>, RecordBatch, usize), Corrupt> {
+    seal::check(&bytes).map_err(|error| Corrupt::caused(key, "it is damaged", error))?;
     let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(bad(key))?;
     let schema = reader.schema();
     match schema.metadata().get(FORMAT_KEY).map(String::as_str) {
