@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ostraca_object::error::{Corrupt, StoreError};
 use ostraca_object::log::error::{CommitError, LogError};
+use ostraca_object::probe::ProbeError;
 use ostraca_search::SearchError;
 
 use crate::error::{Error, ErrorKind};
@@ -34,6 +35,15 @@ impl From<Corrupt> for Error {
             format!("stored data cannot be read: {source}"),
         )
         .with_source(source)
+    }
+}
+
+impl From<ProbeError> for Error {
+    fn from(source: ProbeError) -> Self {
+        match source {
+            ProbeError::Store(error) => error.into(),
+            other => Self::new(LATER, other.to_string()).with_source(other),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use ostraca_object::key::Seq;
 use ostraca_object::log::commit::{At, Committed, Decision};
 use ostraca_object::log::{Freshness, Log};
 use ostraca_object::port::CommitId;
+use ostraca_object::probe::prove_create_only;
 use ostraca_search::{Record, ScopePath, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,6 +81,13 @@ impl Session {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
+        // Proven once for a store, and known from then on; a cold process asks while it reads the log.
+        let (proven, read) = futures::join!(
+            prove_create_only(io),
+            self.log.refresh(io, Freshness::Bounded(u64::MAX))
+        );
+        proven?;
+        read?;
         let id = once
             .as_ref()
             .map_or_else(|| CommitId(self.db.random()), Once::id);
