@@ -107,7 +107,7 @@ async fn one_memory_through_its_life() {
     assert_eq!(back["memory"]["id"], id.as_str());
     let scopes = call(&router, "scopes", json!({})).await;
     assert_eq!(scopes["scopes"][0]["path"], "projects/atlas");
-    let purged = call(&router, "forget", json!({"id": id, "mode": "purge"})).await;
+    let purged = call(&router, "forget", json!({"id": id, "purge": true})).await;
     assert_eq!(purged["items"][0]["outcome"], "purged");
 }
 
@@ -178,7 +178,7 @@ async fn bad_arguments_are_named_and_change_nothing() {
         ("update", json!({"content": "x"}), "id"),
         ("update", json!({"key": "k", "nothing": 1}), "nothing"),
         ("forget", json!({}), "id"),
-        ("forget", json!({"id": "x", "mode": "hard"}), "mode"),
+        ("forget", json!({"id": "x", "purge": "hard"}), "purge"),
         ("history", json!({"key": "k", "limit": {}}), "limit"),
         ("restore", json!({"key": "k", "version": "one"}), "version"),
         ("scopes", json!({"below": 7}), "below"),
@@ -213,9 +213,9 @@ async fn what_is_not_there_is_said() {
 #[tokio::test]
 async fn a39_replies_stay_bounded() {
     let router = open();
-    // The worst text for JSON: every character is escaped.
+    // The worst text for JSON: nearly every character is escaped.
     let quotes = |n: usize| format!("{n} word {}", "\"\n".repeat(1000));
-    for batch in 0..8 {
+    for batch in 0..2 {
         let items: Vec<_> = (0..100).map(|n| json!({"content": quotes(batch * 100 + n), "scope": "big"})).collect();
         let stored = Ask::tool("remember", json!({"items": items})).send(&router).await.result();
         assert_eq!(stored["structuredContent"]["failed"], 0);
@@ -254,6 +254,49 @@ async fn a39_replies_stay_bounded() {
         offset = memory["next_offset"].clone();
     }
     assert_eq!(whole, "word \u{1}\"".repeat(250_000));
+}
+
+#[tokio::test]
+async fn a39_what_surrounds_the_content_counts_too() {
+    let router = open();
+    let heavy = json!({"note": "\"".repeat(4_000)});
+    let items: Vec<_> =
+        (0..60).map(|n| json!({"content": format!("word {n}"), "title": "\"".repeat(500), "metadata": heavy})).collect();
+    let stored = call(&router, "remember", json!({"items": items})).await;
+    let ids: Vec<_> = stored["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
+    for n in 0..30 {
+        call(&router, "update", json!({"id": ids[0], "content": format!("word 0 {n}")})).await;
+    }
+    for (name, arguments) in [
+        ("recall", json!({"query": "word", "limit": 60})),
+        ("list", json!({"limit": 60})),
+        ("history", json!({"id": ids[0], "limit": 30})),
+    ] {
+        let result = Ask::tool(name, arguments).send(&router).await.result();
+        assert_eq!(result["isError"], false, "{name}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.len() < 80_000, "{name}: {} bytes", text.len());
+        let reply = &result["structuredContent"];
+        assert!(reply["next_cursor"].is_string() || reply["truncated"] == true, "{name}");
+    }
+    // Nothing is skipped between the shortened pages.
+    let (mut cursor, mut seen) = (Value::Null, Vec::new());
+    for _ in 0..60 {
+        let page = call(&router, "list", json!({"limit": 60, "cursor": cursor})).await;
+        seen.extend(page["memories"].as_array().unwrap().iter().map(|memory| memory["id"].as_str().unwrap().to_owned()));
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let mut all: Vec<_> = ids.iter().map(|id| id.as_str().unwrap().to_owned()).collect();
+    all.sort();
+    seen.sort();
+    assert_eq!(seen, all);
+    let (sentence, error) = refused(&router, "get", json!({"ids": ids})).await;
+    assert_eq!((&error["code"], &error["field"]), (&json!("too_large"), &json!("ids")), "{sentence}");
+    let recent = Ask::modern("resources/read", json!({"uri": "memory://recent"})).send(&router).await.result();
+    assert!(recent["contents"][0]["text"].as_str().unwrap().len() < 80_000);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! revisions before it, over HTTP and over lines. Its folders are what the protocol
 //! names: tools, resources, prompts; `dispatch` is the seam to the transports.
 
+mod bounded;
 mod dispatch;
 mod endpoint;
 mod envelope;

@@ -3,7 +3,7 @@
 //! method first keeps "bad params" and "no such method" apart.
 
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientRequest, CompleteRequestParams, ErrorCode, ErrorData,
+    CallToolRequestParams, ClientCapabilities, ClientRequest, CompleteRequestParams, DiscoverRequestParams, ErrorCode, ErrorData,
     GetPromptRequestParams, Implementation, InitializeRequestParams, PaginatedRequestParams, ProtocolVersion,
     ReadResourceRequestParams, Request, RequestNoParam, RequestOptionalParam,
 };
@@ -17,7 +17,7 @@ pub(crate) fn typed(call: &Call) -> Result<ClientRequest, ErrorData> {
     let params = &call.params;
     Ok(match call.method.as_str() {
         "initialize" => ClientRequest::InitializeRequest(Request::new(initialize(params))),
-        "server/discover" => ClientRequest::DiscoverRequest(Request::new(read(params)?)),
+        "server/discover" => ClientRequest::DiscoverRequest(Request::new(DiscoverRequestParams::default())),
         "ping" => ClientRequest::PingRequest(RequestNoParam::default()),
         "tools/list" => ClientRequest::ListToolsRequest(paginated(params)?),
         "tools/call" => ClientRequest::CallToolRequest(Request::new(read::<CallToolRequestParams>(params)?)),

@@ -1,6 +1,6 @@
 //! A service over a bucket in memory, and requests to it without a socket. Shared by
 //! the tests of this crate; it asserts nothing itself.
-#![allow(dead_code, missing_docs, reason = "each test file uses a part of it")]
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses a part of it")]
 
 use std::sync::Arc;
 
@@ -62,7 +62,9 @@ pub async fn keyed(permissions: &[Permission]) -> (Router, String) {
 
 pub async fn key(database: &Arc<Database>, tenant: &str, permissions: &[Permission]) -> String {
     let tenant: TenantId = tenant.parse().unwrap();
-    database.create_tenant(&tenant).await.unwrap();
+    if let Err(error) = database.create_tenant(&tenant).await {
+        assert_eq!(error.kind(), ostraca_memory::ErrorKind::Conflict, "{error}");
+    }
     let key = NewKey { tenant, name: "test".to_owned(), permissions: permissions.iter().copied().collect(), expires: None };
     database.create_key(key).await.unwrap().secret
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ostraca_memory::Session;
 
-use crate::mcp::tools::{About, Effect, Tool};
+use crate::mcp::tools::{About, Bound, Effect, Tool};
 use crate::wire::{ForgetArgs, ForgetReply};
 
 pub(super) fn tool() -> Tool {
@@ -12,8 +12,9 @@ pub(super) fn tool() -> Tool {
         About {
             name: "forget",
             title: "Forget memories",
-            description: "Removes memories, named by id or key, from recall and lists, and says for each what became of it. By default they can be brought back with restore; mode purge erases text and history for good. For correcting a memory use update instead.",
+            description: "Removes memories, named by id or key, from recall and lists, and says for each what became of it. By default they can be brought back with restore; purge erases text and history for good. For correcting a memory use update instead.",
             effect: Effect::Removes,
+            bound: Bound::Short,
         },
         async |session: Arc<Session>, args: ForgetArgs| Ok(ForgetReply::from(session.forget(args.try_into()?).await?)),
     )

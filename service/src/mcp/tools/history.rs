@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ostraca_memory::Session;
 
-use crate::mcp::tools::{About, Effect, Tool};
+use crate::mcp::tools::{About, Bound, Effect, Tool};
 use crate::wire::{HistoryArgs, HistoryReply};
 
 pub(super) fn tool() -> Tool {
@@ -14,6 +14,7 @@ pub(super) fn tool() -> Tool {
             title: "History of a memory",
             description: "Returns the versions of one memory, newest first: what happened when, by whom, why, which fields changed and the text as it was. Useful before restore, or to see how a fact developed. For the current text alone use get.",
             effect: Effect::Reads,
+            bound: Bound::Page("versions"),
         },
         async |session: Arc<Session>, args: HistoryArgs| Ok(HistoryReply::from(session.history(args.try_into()?).await?)),
     )

@@ -26,9 +26,10 @@ use ostraca_memory::{Error, ErrorKind, Permission, Session};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::error::{self, ErrorBody};
+use crate::mcp::bounded::{MAX_TEXT_BYTES, fewer};
 use crate::mcp::dispatch::View;
 use crate::wire::{Arguments, input_schema, output_schema};
 
@@ -63,12 +64,27 @@ impl Effect {
     }
 }
 
+/// How the answer of a tool is kept to what a model can take in.
+#[derive(Debug, Clone, Copy)]
+enum Bound {
+    /// It is short, or tells of a change, which is never withheld.
+    Short,
+    /// It is a page of these; the argument `limit` makes it shorter.
+    Page(&'static str),
+    /// It is these, which the argument named; fewer have to be asked for.
+    Named {
+        items: &'static str,
+        argument: &'static str,
+    },
+}
+
 /// What a client reads about a tool.
 struct About {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     effect: Effect,
+    bound: Bound,
 }
 
 type Run = dyn Fn(Arc<Session>, Value) -> BoxFuture<'static, Result<Value, Error>> + Send + Sync;
@@ -77,6 +93,7 @@ type Run = dyn Fn(Arc<Session>, Value) -> BoxFuture<'static, Result<Value, Error
 pub(crate) struct Tool {
     definition: rmcp::model::Tool,
     permission: Permission,
+    bound: Bound,
     run: Box<Run>,
 }
 
@@ -103,7 +120,7 @@ impl Tool {
             }
             .boxed()
         };
-        Self { definition, permission: about.effect.permission(), run: Box::new(run) }
+        Self { definition, permission: about.effect.permission(), bound: about.bound, run: Box::new(run) }
     }
 
     /// Its name.
@@ -119,6 +136,33 @@ impl Tool {
     /// What a caller needs to use it.
     pub(crate) fn permission(&self) -> Permission {
         self.permission
+    }
+
+    async fn call(&self, session: Arc<Session>, mut arguments: Map<String, Value>) -> Result<CallToolResult, Error> {
+        let mut shortened = false;
+        loop {
+            let mut reply = (self.run)(Arc::clone(&session), Value::Object(arguments.clone())).await?;
+            if shortened && let Some(truncated) = reply.get_mut("truncated") {
+                *truncated = Value::Bool(true);
+            }
+            let text = reply.to_string();
+            let count = |items| reply.get(items).and_then(Value::as_array).map_or(0, Vec::len);
+            match self.bound {
+                Bound::Page(items) if let Some(fewer) = fewer(count(items), text.len()) => {
+                    arguments.insert("limit".to_owned(), json!(fewer));
+                    shortened = true;
+                    continue;
+                }
+                Bound::Named { items, argument } if let Some(fewer) = fewer(count(items), text.len()) => {
+                    let message = format!("name too much for one answer, which holds {MAX_TEXT_BYTES} bytes; ask for about {fewer} at once");
+                    return Err(Error::too_large(argument, message));
+                }
+                Bound::Short | Bound::Page(_) | Bound::Named { .. } => {}
+            }
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(reply);
+            return Ok(result);
+        }
     }
 }
 
@@ -171,14 +215,10 @@ impl Tools {
         if let Err(error) = view.session.caller().require(tool.permission) {
             return Ok(failure(&error));
         }
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        match (tool.run)(view.session, arguments).await {
-            Ok(reply) => Ok(CallToolResult::structured(reply)),
-            Err(error) => {
-                error::log(&error);
-                Ok(failure(&error))
-            }
-        }
+        Ok(tool.call(view.session, request.arguments.unwrap_or_default()).await.unwrap_or_else(|error| {
+            error::log(&error);
+            failure(&error)
+        }))
     }
 }
 

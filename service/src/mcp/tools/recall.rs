@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ostraca_memory::Session;
 
-use crate::mcp::tools::{About, Effect, Tool};
+use crate::mcp::tools::{About, Bound, Effect, Tool};
 use crate::wire::{RecallArgs, RecallReply};
 
 pub(super) fn tool() -> Tool {
@@ -14,6 +14,7 @@ pub(super) fn tool() -> Tool {
             title: "Recall memories",
             description: "Searches long-term memory by words and by meaning and returns the best hits with their text, ids, scores and why each was found. Use it when earlier preferences, decisions, people or facts may matter. To read a known memory use get; to page through everything use list.",
             effect: Effect::Reads,
+            bound: Bound::Page("hits"),
         },
         async |session: Arc<Session>, args: RecallArgs| Ok(RecallReply::from(session.recall(args.try_into()?).await?)),
     )

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ostraca_memory::Session;
 
-use crate::mcp::tools::{About, Effect, Tool};
+use crate::mcp::tools::{About, Bound, Effect, Tool};
 use crate::wire::{RememberArgs, RememberReply};
 
 pub(super) fn tool() -> Tool {
@@ -18,6 +18,7 @@ pub(super) fn tool() -> Tool {
                 a key makes it replaceable. Meant for lasting facts, preferences and decisions, not for secrets or \
                 transcripts. To correct an existing memory by id use update.",
             effect: Effect::Adds,
+            bound: Bound::Short,
         },
         async |session: Arc<Session>, args: RememberArgs| {
             let single = args.single;

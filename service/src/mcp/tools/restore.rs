@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ostraca_memory::Session;
 
 use crate::mcp::tools::brief::brief;
-use crate::mcp::tools::{About, Effect, Tool};
+use crate::mcp::tools::{About, Bound, Effect, Tool};
 use crate::wire::{RestoreArgs, RestoreReply};
 
 pub(super) fn tool() -> Tool {
@@ -15,6 +15,7 @@ pub(super) fn tool() -> Tool {
             title: "Restore a memory",
             description: "Brings back a forgotten memory, or sets a memory back to an earlier version, and returns it as a new version; nothing in between is lost. Purged memories cannot be restored. The versions are found with history.",
             effect: Effect::Changes,
+            bound: Bound::Short,
         },
         async |session: Arc<Session>, args: RestoreArgs| {
             let mut reply = RestoreReply::from(session.restore(args.try_into()?).await?);
