@@ -47,7 +47,7 @@ pub struct Hit {
     pub terms: Vec<String>,
 }
 
-/// A place in one lane.
+/// A place in one lane, among the lane's best as deep as the query asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lane {
     /// The rank, from 1.

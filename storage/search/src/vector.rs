@@ -48,21 +48,16 @@ pub fn check(vector: &[f32], expected: Option<usize>) -> Result<(), VectorError>
 
 /// The dot product of two vectors of the same length.
 ///
-/// Of different lengths, the components that only one has count as zero.
+/// Vectors of different lengths have none; callers compare lengths first.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (mut a, mut b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
-    for (a, b) in a.by_ref().zip(b.by_ref()) {
+    for (a, b) in a.iter().zip(b) {
         for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
             *sum += a * b;
         }
     }
-    let rest: f32 = a
-        .remainder()
-        .iter()
-        .zip(b.remainder())
-        .map(|(a, b)| a * b)
-        .sum();
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f32>() + rest
 }
 

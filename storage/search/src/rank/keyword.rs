@@ -4,12 +4,18 @@
 //! to the last bit whatever the index went through. Statistics are the whole
 //! collection's; only places are restricted to what is visible.
 
-use super::lane::{Ranked, Scored, Visible};
+use super::lane::{Cut, Ranked, Scored, Visible};
 use crate::bm25::Bm25;
 use crate::tail::Tail;
 use crate::text::QueryTerms;
 
-pub(super) fn rank(tail: &Tail, visible: &Visible, terms: &QueryTerms, bm25: Bm25) -> Ranked {
+pub(super) fn rank(
+    tail: &Tail,
+    visible: &Visible,
+    terms: &QueryTerms,
+    bm25: Bm25,
+    cut: Cut,
+) -> Ranked {
     let totals = tail.totals();
     let mut scores = vec![0.0_f64; tail.numbers_end()];
     for (term, count) in &terms.counts {
@@ -31,7 +37,7 @@ pub(super) fn rank(tail: &Tail, visible: &Visible, terms: &QueryTerms, bm25: Bm2
         .zip(scores)
         .filter(|(_, score)| *score > 0.0)
         .map(|(doc, score)| Scored { doc, score });
-    Ranked::of(tail, scored)
+    Ranked::of(tail, scored, cut)
 }
 
 /// The query's terms that a record contains.

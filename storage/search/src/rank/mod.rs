@@ -17,7 +17,7 @@ use crate::record::Embedding;
 use crate::step::{SearchError, VectorUnavailable};
 use crate::tail::Tail;
 use crate::text::QueryTerms;
-use lane::{Ranked, Scored, Visible};
+use lane::{Cut, Ranked, Scored, Visible};
 use semantic::QueryVector;
 
 /// Answers a query from a tail alone.
@@ -33,34 +33,34 @@ pub(crate) fn answer(
         .as_deref()
         .filter(|_| query.mode != Mode::Semantic || vector.is_none())
         .map(QueryTerms::of);
-    let visible = Visible::of(tail, query);
-    let keyword = terms
-        .as_ref()
-        .map(|terms| keyword::rank(tail, &visible, terms, query.bm25));
-    let semantic = vector
-        .as_ref()
-        .map(|vector| semantic::rank(tail, &visible, vector));
-    let coverage = coverage(tail, &visible, vector.as_ref());
-
-    let mode = match (query.mode, &semantic, &keyword) {
+    let mode = match (query.mode, &vector, &terms) {
         (Mode::Semantic, None, Some(_)) => Mode::Keyword,
         (mode, _, _) => mode,
     };
+    let visible = Visible::of(tail, query);
+    let cut = Cut::of(query, mode);
+    let keyword = terms
+        .as_ref()
+        .map(|terms| keyword::rank(tail, &visible, terms, query.bm25, cut));
+    let semantic = vector
+        .as_ref()
+        .map(|vector| semantic::rank(tail, &visible, vector, cut));
+    let coverage = coverage(tail, &visible, vector.as_ref());
+
     let (order, matched) = match (mode, &keyword, &semantic) {
-        (_, None, None) => listing(tail, &visible),
+        (_, None, None) => {
+            // A listing: nothing is scored, so the newest come first.
+            let all = visible.numbers().map(|doc| Scored { doc, score: 0.0 });
+            let lane = Ranked::of(tail, all, Cut { least: None, ..cut });
+            (lane.scored().to_vec(), lane.len())
+        }
         (Mode::Hybrid, _, _) => {
             let has_terms = terms.as_ref().is_some_and(|terms| !terms.counts.is_empty());
-            fuse(
-                tail,
-                query,
-                keyword.as_ref().filter(|_| has_terms),
-                semantic.as_ref(),
-            )
+            let keyword = keyword.as_ref().filter(|_| has_terms);
+            fuse(tail, query, keyword, semantic.as_ref())
         }
         (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
-            // A minimum meant for cosines says nothing about BM25 scores.
-            let least = query.min_score.filter(|_| mode == query.mode);
-            single(lane, least)
+            (lane.scored().to_vec(), lane.len())
         }
         (Mode::Keyword, None, _) | (Mode::Semantic, _, None) => (Vec::new(), 0),
     };
@@ -87,7 +87,7 @@ pub(crate) fn answer(
         .collect();
     Ok(Answer {
         hits,
-        matched,
+        matched: matched as u64,
         mode,
         coverage,
         degraded,
@@ -147,54 +147,37 @@ fn coverage(tail: &Tail, visible: &Visible, vector: Option<&QueryVector>) -> Cov
     coverage
 }
 
-/// Everything visible, newest first.
-fn listing(tail: &Tail, visible: &Visible) -> (Vec<Scored>, u64) {
-    let lane = Ranked::of(
-        tail,
-        visible.numbers().map(|doc| Scored { doc, score: 0.0 }),
-    );
-    single(&lane, None)
-}
-
-fn single(lane: &Ranked, least: Option<f64>) -> (Vec<Scored>, u64) {
-    let order: Vec<Scored> = lane
-        .scored()
-        .iter()
-        .filter(|scored| least.is_none_or(|least| scored.score >= least))
-        .copied()
-        .collect();
-    let matched = order.len() as u64;
-    (order, matched)
-}
-
+/// Fuses the lanes there are; says how many records they have together.
 fn fuse(
     tail: &Tail,
     query: &Query,
     keyword: Option<&Ranked>,
     semantic: Option<&Ranked>,
-) -> (Vec<Scored>, u64) {
+) -> (Vec<Scored>, usize) {
     let lanes: Vec<&Ranked> = [keyword, semantic].into_iter().flatten().collect();
-    let depth = query.lane_depth.max(query.limit);
     let fused = fusion::fuse(
         lanes
             .iter()
-            .map(|lane| lane.scored().iter().take(depth).map(|scored| scored.doc)),
+            .map(|lane| lane.scored().iter().map(|scored| scored.doc)),
     );
-    let order = Ranked::of(
-        tail,
-        fused
-            .into_iter()
-            .map(|(doc, score)| Scored { doc, score })
-            .filter(|scored| {
-                query
-                    .min_score
-                    .is_none_or(|least| fusion::normalised(scored.score, lanes.len()) >= least)
-            }),
-    );
-    let matched = if query.min_score.is_some() {
-        order.scored().len()
-    } else {
-        lane::union(&lanes)
+    let reaches = |score: f64| {
+        query
+            .min_score
+            .is_none_or(|least| fusion::normalised(score, lanes.len()) >= least)
     };
-    (order.scored().to_vec(), matched as u64)
+    let scored = fused
+        .into_iter()
+        .map(|(doc, score)| Scored { doc, score })
+        .filter(|scored| reaches(scored.score));
+    let whole = Cut {
+        depth: usize::MAX,
+        least: None,
+    };
+    let order = Ranked::of(tail, scored, whole);
+    let matched = if query.min_score.is_some() {
+        order.len()
+    } else {
+        lane::union(tail, &lanes)
+    };
+    (order.scored().to_vec(), matched)
 }

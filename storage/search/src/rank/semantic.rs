@@ -4,7 +4,7 @@
 //! The scan is exact. Vectors of another profile are never compared, because a
 //! cosine between two models means nothing.
 
-use super::lane::{Ranked, Scored, Visible};
+use super::lane::{Cut, Ranked, Scored, Visible};
 use crate::record::{Chunk, Embedding};
 use crate::step::SearchError;
 use crate::tail::{Doc, Tail};
@@ -69,12 +69,12 @@ impl QueryVector {
     }
 }
 
-pub(super) fn rank(tail: &Tail, visible: &Visible, vector: &QueryVector) -> Ranked {
+pub(super) fn rank(tail: &Tail, visible: &Visible, vector: &QueryVector, cut: Cut) -> Ranked {
     let scored = visible.numbers().filter_map(|doc| {
         let (_, score) = vector.closest(tail.doc(doc)?)?;
         Some(Scored { doc, score })
     });
-    Ranked::of(tail, scored)
+    Ranked::of(tail, scored, cut)
 }
 
 /// The bytes of the content that the closest chunk covers.

@@ -4,14 +4,25 @@
 //! appended to. A record that leaves is taken off the counts at once and out of the
 //! lists later, when the tail compacts.
 
-use std::collections::BTreeMap;
+#[expect(
+    clippy::disallowed_types,
+    reason = "terms are only looked up, and the hasher has no seed"
+)]
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use crate::text::DocumentTerms;
+
+#[expect(
+    clippy::disallowed_types,
+    reason = "terms are only looked up, and the hasher has no seed"
+)]
+type Terms = HashMap<Box<str>, Posting, BuildHasherDefault<DefaultHasher>>;
 
 /// The terms and their posting lists.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Postings {
-    terms: BTreeMap<Box<str>, Posting>,
+    terms: Terms,
 }
 
 /// One term's posting list.
