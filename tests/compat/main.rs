@@ -5,6 +5,8 @@
 //! `UPDATE_FIXTURES=1` writes the golden files anew. Do that only for a format that no
 //! release has written; a released one gets a new version and a new folder.
 
+#![expect(unreachable_pub, reason = "one test binary: its modules share helpers")]
+
 mod scenario;
 
 use std::collections::BTreeMap;
@@ -42,7 +44,13 @@ async fn objects_of(store: &InMemory) -> BTreeMap<String, Vec<u8>> {
     let metas: Vec<_> = store.list(None).try_collect().await.unwrap();
     let mut objects = BTreeMap::new();
     for meta in metas {
-        let bytes = store.get(&meta.location).await.unwrap().bytes().await.unwrap();
+        let bytes = store
+            .get(&meta.location)
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap();
         objects.insert(meta.location.to_string(), bytes.to_vec());
     }
     objects
@@ -54,7 +62,10 @@ async fn what_is_written_is_the_golden_bucket_byte_for_byte() {
     scenario::write(&store).await;
     let written = objects_of(&store).await;
     let folder = fixtures().join("bucket-v1");
-    #[expect(clippy::disallowed_methods, reason = "golden files are files; the switch is a test's")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "golden files are files; the switch is a test's"
+    )]
     if std::env::var("UPDATE_FIXTURES").is_ok() {
         let _ = std::fs::remove_dir_all(&folder);
         for (name, bytes) in &written {
@@ -64,9 +75,15 @@ async fn what_is_written_is_the_golden_bucket_byte_for_byte() {
         }
     }
     let golden = files_under(&folder);
-    assert_eq!(written.keys().collect::<Vec<_>>(), golden.keys().collect::<Vec<_>>());
+    assert_eq!(
+        written.keys().collect::<Vec<_>>(),
+        golden.keys().collect::<Vec<_>>()
+    );
     for (name, bytes) in &written {
-        assert!(bytes == &golden[name], "{name} is written otherwise than in its golden file");
+        assert!(
+            bytes == &golden[name],
+            "{name} is written otherwise than in its golden file"
+        );
     }
 }
 
@@ -88,8 +105,16 @@ async fn every_golden_bucket_is_read_with_the_same_answers() {
 fn every_golden_object_opens_in_pyarrow() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("compat/open_with_pyarrow.py");
     let python = ostraca_tests::tools::python();
-    let output = Command::new(python).arg(script).arg(fixtures().join("bucket-v1")).output().unwrap();
+    let output = Command::new(python)
+        .arg(script)
+        .arg(fixtures().join("bucket-v1"))
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(said.contains("a memory with a key"), "{said}");
 }

@@ -11,12 +11,20 @@ use serde_json::{Value as Json, json};
 
 fn database(store: &Arc<InMemory>) -> Arc<Database> {
     let store: Arc<dyn object_store::ObjectStore> = Arc::<InMemory>::clone(store);
-    let ports = Ports { store, clock: VirtualClock::new(), ids: Arc::new(CountingIds::default()), embedder: None };
+    let ports = Ports {
+        store,
+        clock: VirtualClock::new(),
+        ids: Arc::new(CountingIds::default()),
+        embedder: None,
+    };
     Database::new(ports, Settings::default())
 }
 
 fn session(db: &Arc<Database>) -> Session {
-    db.session(Caller { author: Some("key:golden".into()), ..Caller::unrestricted("golden".parse().unwrap()) })
+    db.session(Caller {
+        author: Some("key:golden".into()),
+        ..Caller::unrestricted("golden".parse().unwrap())
+    })
 }
 
 /// Writes the golden bucket.
@@ -50,23 +58,66 @@ pub async fn write(store: &Arc<InMemory>) {
         vector: Some(vec![0.6, 0.8]),
         created: Some(Timestamp(1_600_000_000_000)),
     };
-    let plain = NewMemory { content: "语言 مرحبا 🟡 plain".into(), ..NewMemory::default() };
+    let plain = NewMemory {
+        content: "语言 مرحبا 🟡 plain".into(),
+        ..NewMemory::default()
+    };
     let items = vec![full, plain];
-    session.remember(RememberRequest { items, idempotency_key: Some("golden-1".into()) }).await.unwrap();
+    session
+        .remember(RememberRequest {
+            items,
+            idempotency_key: Some("golden-1".into()),
+        })
+        .await
+        .unwrap();
     for n in 0..18 {
         tokio::time::advance(Duration::from_secs(1)).await;
-        let item = NewMemory { content: format!("single {n}"), key: Some(format!("k{}", n % 3)), ..NewMemory::default() };
-        session.remember(RememberRequest { items: vec![item], idempotency_key: None }).await.unwrap();
+        let item = NewMemory {
+            content: format!("single {n}"),
+            key: Some(format!("k{}", n % 3)),
+            ..NewMemory::default()
+        };
+        session
+            .remember(RememberRequest {
+                items: vec![item],
+                idempotency_key: None,
+            })
+            .await
+            .unwrap();
     }
-    let by_key = |key: &str| Reference::Key { scope: ScopePath::root(), key: key.into() };
-    let forget = ForgetRequest { reason: Some("golden reason".into()), ..ForgetRequest::soft(vec![by_key("k0")]) };
-    let forgotten = session.forget(forget).await.unwrap().items.remove(0).id.unwrap();
-    let restore =
-        RestoreRequest { target: Reference::Id(forgotten), version: Some(2), expected_version: None, reason: None, idempotency_key: None };
+    let by_key = |key: &str| Reference::Key {
+        scope: ScopePath::root(),
+        key: key.into(),
+    };
+    let forget = ForgetRequest {
+        reason: Some("golden reason".into()),
+        ..ForgetRequest::soft(vec![by_key("k0")])
+    };
+    let forgotten = session
+        .forget(forget)
+        .await
+        .unwrap()
+        .items
+        .remove(0)
+        .id
+        .unwrap();
+    let restore = RestoreRequest {
+        target: Reference::Id(forgotten),
+        version: Some(2),
+        expected_version: None,
+        reason: None,
+        idempotency_key: None,
+    };
     session.restore(restore).await.unwrap();
-    let purge = ForgetRequest { mode: ForgetMode::Purge, ..ForgetRequest::soft(vec![by_key("k1")]) };
+    let purge = ForgetRequest {
+        mode: ForgetMode::Purge,
+        ..ForgetRequest::soft(vec![by_key("k1")])
+    };
     session.forget(purge).await.unwrap();
-    let guidance = DescribeScopeRequest { scope: ScopePath::parse("work").unwrap(), guidance: Some("What we decided".into()) };
+    let guidance = DescribeScopeRequest {
+        scope: ScopePath::parse("work").unwrap(),
+        guidance: Some("What we decided".into()),
+    };
     session.describe_scope(guidance).await.unwrap();
 }
 
@@ -74,10 +125,22 @@ pub async fn write(store: &Arc<InMemory>) {
 pub async fn read(store: &Arc<InMemory>) -> Json {
     let db = database(store);
     let session = session(&db);
-    let list = ListRequest { scope: ScopeSelector::all(), order: Order::OldestFirst, ..ListRequest::default() };
+    let list = ListRequest {
+        scope: ScopeSelector::all(),
+        order: Order::OldestFirst,
+        ..ListRequest::default()
+    };
     let listed = session.list(list).await.unwrap();
-    let memories: Vec<Json> = listed.memories.iter().map(|found| json!(format!("{:?}", found.record))).collect();
-    let query = RecallRequest { query: Some("single".into()), scope: ScopeSelector::all(), ..RecallRequest::default() };
+    let memories: Vec<Json> = listed
+        .memories
+        .iter()
+        .map(|found| json!(format!("{:?}", found.record)))
+        .collect();
+    let query = RecallRequest {
+        query: Some("single".into()),
+        scope: ScopeSelector::all(),
+        ..RecallRequest::default()
+    };
     let recalled = session.recall(query).await.unwrap();
     let scopes = session.scopes(ScopesRequest::default()).await.unwrap();
     let keys = db.list_keys(&"golden".parse().unwrap()).await.unwrap();
