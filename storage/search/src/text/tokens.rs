@@ -135,8 +135,8 @@ struct Cutter<'a> {
 
 impl<'a> Cutter<'a> {
     fn segment(&mut self, start: usize, segment: &str) {
-        if !segment.contains(char::is_alphanumeric) {
-            return;
+        if segment.is_ascii() {
+            return self.piece(start..start + segment.len(), Some(false));
         }
         // A segment may mix scripts: Latin with a Korean ending is one to UAX #29.
         let (mut from, mut spaceless) = (start, None);
@@ -217,7 +217,7 @@ impl<'a> Cutter<'a> {
     }
 
     fn end_compound(&mut self) {
-        let units = std::mem::take(&mut self.compound);
+        let mut units = std::mem::take(&mut self.compound);
         let (Some(first), Some(last)) = (units.first(), units.last()) else {
             return;
         };
@@ -234,13 +234,20 @@ impl<'a> Cutter<'a> {
         if is_split {
             self.whole(whole);
         }
+        // Kept for its capacity: most compounds are one word.
+        units.clear();
+        self.compound = units;
     }
 
     /// One segment of UAX #29; says whether it was split into words.
     fn unit(&mut self, unit: Range<usize>) -> bool {
-        let parts = self.parts(&unit);
-        if parts.len() <= 1 {
+        if self.slice(&unit).bytes().all(|b| b.is_ascii_alphanumeric()) {
             self.word(unit);
+            return false;
+        }
+        let parts = self.parts(&unit);
+        if let [only] = parts.as_slice() {
+            self.word(only.clone());
             return false;
         }
         let mut separators = self.slice(&unit).chars().filter(|c| !is_part(*c));
@@ -293,17 +300,17 @@ impl<'a> Cutter<'a> {
             if parts.len() == 2 {
                 self.word(base);
             } else {
-                self.content(&base_text, Role::Word, base);
+                self.content(base_text, Role::Word, base);
             }
         } else {
             for part in parts {
                 let text = fold(self.slice(part));
                 if text.chars().count() > 1 && !is_stop_word(&text) {
-                    self.content(&text, Role::Overlap, part.clone());
+                    self.content(text, Role::Overlap, part.clone());
                 }
             }
             let whole = squash(self.slice(&unit));
-            self.content(&whole, Role::Word, unit);
+            self.content(whole, Role::Word, unit);
         }
     }
 
@@ -317,7 +324,7 @@ impl<'a> Cutter<'a> {
                 .split(|c: char| !is_part(c))
                 .filter(|part| !part.is_empty())
             {
-                self.content(part, Role::Word, range.clone());
+                self.content(part.to_owned(), Role::Word, range.clone());
             }
             return;
         }
@@ -329,10 +336,10 @@ impl<'a> Cutter<'a> {
             let part = range.start + part.start..range.start + part.end;
             let text = fold(self.slice(&part));
             if text.chars().count() > 1 && !is_stop_word(&text) {
-                self.content(&text, Role::Overlap, part);
+                self.content(text, Role::Overlap, part);
             }
         }
-        self.content(&folded, Role::Word, range);
+        self.content(folded, Role::Word, range);
     }
 
     /// An identifier in one piece.
@@ -340,17 +347,19 @@ impl<'a> Cutter<'a> {
         let original = self.slice(&range);
         if original.len() <= MAX_TERM_BYTES {
             let squashed = squash(original);
-            self.content(&squashed, Role::Overlap, range);
+            self.content(squashed, Role::Overlap, range);
         }
     }
 
-    fn content(&mut self, folded: &str, role: Role, range: Range<usize>) {
-        let term = if folded.bytes().all(|b| b.is_ascii_lowercase()) {
-            self.stemmer.stem(folded).into_owned()
-        } else {
-            folded.to_owned()
+    fn content(&mut self, folded: String, role: Role, range: Range<usize>) {
+        if !folded.bytes().all(|b| b.is_ascii_lowercase()) {
+            return self.push(folded, role, range);
+        }
+        let stem = match self.stemmer.stem(&folded) {
+            Cow::Borrowed(stem) if stem.len() == folded.len() => None,
+            stem => Some(stem.into_owned()),
         };
-        self.push(term, role, range);
+        self.push(stem.unwrap_or(folded), role, range);
     }
 
     fn push(&mut self, mut term: String, role: Role, range: Range<usize>) {
@@ -417,6 +426,9 @@ fn squash(text: &str) -> String {
 
 /// The words of camel case, none for a word that has no inner capital.
 fn camel_parts(word: &str) -> Vec<Range<usize>> {
+    if !word.chars().skip(1).any(char::is_uppercase) {
+        return Vec::new();
+    }
     let chars: Vec<(usize, char)> = word
         .char_indices()
         .filter(|(_, c)| !is_combining_mark(*c))
