@@ -61,9 +61,8 @@ impl Exposure {
         }
         match origin(&parts.headers) {
             Origin::Absent => Ok(()),
-            Origin::Unreadable => Err(Refused::Origin),
             Origin::Of(origin) if self.allows_origin(origin) => Ok(()),
-            Origin::Of(_) => Err(Refused::Origin),
+            Origin::Unreadable | Origin::Of(_) => Err(Refused::Origin),
         }
     }
 

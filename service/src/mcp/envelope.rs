@@ -67,10 +67,14 @@ impl Failure {
 
 /// The message that answers a request.
 pub(crate) fn answer(id: Value, outcome: Result<Value, ErrorData>) -> Value {
+    let mut message = Map::new();
+    message.insert("jsonrpc".to_owned(), json!("2.0"));
+    message.insert("id".to_owned(), id);
     match outcome {
-        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
-    }
+        Ok(result) => message.insert("result".to_owned(), result),
+        Err(error) => message.insert("error".to_owned(), json!(error)),
+    };
+    Value::Object(message)
 }
 
 /// Reads one message.

@@ -2,7 +2,7 @@
 //! us to the client, which a stateless server never sends, so one inert peer serves
 //! all requests. Separate because making it is the only place that touches a runtime.
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, NotificationNoParam};
 use rmcp::service::serve_directly;
 use rmcp::transport::OneshotTransport;
 use rmcp::{Peer, RoleServer, ServerHandler};
@@ -19,7 +19,7 @@ impl ServerHandler for Nobody {}
 pub(crate) fn inert() -> std::io::Result<Peer<RoleServer>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let entered = runtime.enter();
-    let hello = ClientJsonRpcMessage::notification(ClientNotification::InitializedNotification(Default::default()));
+    let hello = ClientJsonRpcMessage::notification(ClientNotification::InitializedNotification(NotificationNoParam::default()));
     let (transport, _responses) = OneshotTransport::<RoleServer>::new(hello);
     let peer = serve_directly::<RoleServer, _, _, _, _>(Nobody, transport, None).peer().clone();
     drop(entered);

@@ -160,7 +160,7 @@ impl Ask {
     }
 
     pub fn at(mut self, path: &str) -> Self {
-        self.path = path.to_owned();
+        path.clone_into(&mut self.path);
         self
     }
 

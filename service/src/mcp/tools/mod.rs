@@ -79,6 +79,7 @@ enum Bound {
 }
 
 /// What a client reads about a tool.
+#[derive(Debug, Clone, Copy)]
 struct About {
     name: &'static str,
     title: &'static str,
