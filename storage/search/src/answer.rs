@@ -43,7 +43,8 @@ pub struct Hit {
     pub semantic: Option<Lane>,
     /// The byte range of the content whose vector was closest.
     pub chunk: Option<(u32, u32)>,
-    /// The query's terms, analysed, that the record contains.
+    /// The words of the query that the record contains in some form, as they were
+    /// written.
     pub terms: Vec<String>,
 }
 

@@ -23,8 +23,8 @@ pub struct Snippet<'a> {
 
 /// The window of at most `max_bytes` that holds the most of the terms.
 ///
-/// `terms` are analysed terms as a hit reports them. Where none occurs the
-/// window starts at the hit's chunk, or at the beginning.
+/// `terms` are words in any form, as a hit reports them. Where none occurs the window
+/// starts at the hit's chunk, or at the beginning.
 pub fn snippet<'a>(
     content: &'a str,
     terms: &[String],
@@ -70,14 +70,17 @@ fn matches(content: &str, terms: &[String]) -> Vec<(Range<usize>, usize)> {
     if terms.is_empty() {
         return Vec::new();
     }
-    let numbers: BTreeMap<&str, usize> = terms
+    let numbers: BTreeMap<String, usize> = terms
         .iter()
         .enumerate()
-        .map(|(number, term)| (term.as_str(), number))
+        .flat_map(|(number, term)| {
+            let analysed = tokens(term, Side::Query).into_iter();
+            analysed.map(move |token| (token.term, number))
+        })
         .collect();
     let mut matches: Vec<(Range<usize>, usize)> = tokens(content, Side::Document)
         .into_iter()
-        .filter_map(|token| Some((token.range, *numbers.get(token.term.as_str())?)))
+        .filter_map(|token| Some((token.range, *numbers.get(&token.term)?)))
         .collect();
     matches.sort_by_key(|(range, _)| (range.start, range.end));
     matches

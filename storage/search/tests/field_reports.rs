@@ -167,6 +167,10 @@ fn a9_the_last_word_of_a_long_text_is_found() {
     let tail = tail(&[&content, "zebra crossing"]);
     let answer = ask(&tail, keywords("zebrafish-7431"));
     assert_eq!(ids(&answer), std::slice::from_ref(&content));
+    assert_eq!(
+        answer.hits[0].terms,
+        ["zebrafish", "zebrafish-7431", "7431"]
+    );
     let shown = snippet(&content, &answer.hits[0].terms, None, 200);
     assert!(shown.text.ends_with("zebrafish-7431"), "{}", shown.text);
 }

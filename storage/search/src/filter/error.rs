@@ -16,7 +16,6 @@ pub struct FilterError {
     /// Where.
     pub path: String,
     /// What.
-    #[source]
     pub reason: FilterReason,
 }
 

@@ -26,8 +26,8 @@ pub enum PatternError {
         bytes: usize,
     },
     /// Not a pattern, or one that compiles to too much.
-    #[error("the pattern is not accepted")]
-    Refused(#[source] regex::Error),
+    #[error("the pattern is not accepted: {0}")]
+    Refused(regex::Error),
 }
 
 impl Pattern {

@@ -7,7 +7,7 @@
 use super::lane::{Cut, Ranked, Scored, Visible};
 use crate::bm25::Bm25;
 use crate::tail::Tail;
-use crate::text::QueryTerms;
+use crate::text::{QueryTerm, QueryTerms};
 
 pub(super) fn rank(
     tail: &Tail,
@@ -18,7 +18,7 @@ pub(super) fn rank(
 ) -> Ranked {
     let totals = tail.totals();
     let mut scores = vec![0.0_f64; tail.numbers_end()];
-    for (term, count) in &terms.counts {
+    for (term, QueryTerm { count, .. }) in &terms.terms {
         let Some(posting) = tail.posting(term) else {
             continue;
         };
@@ -40,15 +40,20 @@ pub(super) fn rank(
     Ranked::of(tail, scored, cut)
 }
 
-/// The query's terms that a record contains.
+/// The words of the query that a record contains, as they were written, in the
+/// query's order and each once.
 pub(super) fn matched(tail: &Tail, doc: u32, terms: &QueryTerms) -> Vec<String> {
-    terms
-        .counts
-        .keys()
-        .filter(|term| {
+    let mut found: Vec<&QueryTerm> = terms
+        .terms
+        .iter()
+        .filter(|(term, _)| {
             tail.posting(term)
                 .is_some_and(|posting| posting.contains(doc))
         })
-        .cloned()
-        .collect()
+        .map(|(_, term)| term)
+        .collect();
+    found.sort_by(|a, b| (a.position, &a.written).cmp(&(b.position, &b.written)));
+    let mut words: Vec<String> = found.iter().map(|term| term.written.clone()).collect();
+    words.dedup();
+    words
 }

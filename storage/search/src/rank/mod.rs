@@ -55,7 +55,7 @@ pub(crate) fn answer(
             (lane.scored().to_vec(), lane.len())
         }
         (Mode::Hybrid, _, _) => {
-            let has_terms = terms.as_ref().is_some_and(|terms| !terms.counts.is_empty());
+            let has_terms = terms.as_ref().is_some_and(|terms| !terms.terms.is_empty());
             let keyword = keyword.as_ref().filter(|_| has_terms);
             fuse(tail, query, keyword, semantic.as_ref())
         }

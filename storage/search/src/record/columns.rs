@@ -20,9 +20,9 @@ use super::{Chunk, Embedding, Record, metadata_to_json};
 
 /// Length of a content hash in bytes.
 pub(super) const HASH_BYTES: i32 = 16;
-/// What one variable-length column of a batch may hold: Arrow's offsets are 32
-/// bits signed.
-const MAX_COLUMN_BYTES: usize = i32::MAX as usize;
+/// Bytes or elements that one variable-length column of a batch may hold: Arrow's
+/// offsets are 32 bits signed.
+const MAX_COLUMN_SIZE: usize = i32::MAX as usize;
 
 /// The columns of [`columns`], in order.
 pub fn schema() -> SchemaRef {
@@ -40,32 +40,31 @@ pub fn encode<R: Borrow<Record>>(records: &[R]) -> Result<RecordBatch, RecordErr
 
 /// Records as columns, for a batch that has columns of its own besides.
 pub fn columns<R: Borrow<Record>>(records: &[R]) -> Result<Vec<(FieldRef, ArrayRef)>, RecordError> {
-    check_sizes(records)?;
     let rows = || records.iter().map(Borrow::borrow);
     let arrays: Vec<ArrayRef> = vec![
-        texts(rows().map(|r| Some(r.id.as_str()))),
-        texts(rows().map(|r| Some(r.realm.as_str()))),
-        texts(rows().map(|r| Some(r.scope.as_str()))),
-        texts(rows().map(|r| r.key.as_deref())),
-        texts(rows().map(|r| r.kind.as_deref())),
-        texts(rows().map(|r| r.title.as_deref())),
-        texts(rows().map(|r| Some(r.content.as_str()))),
-        texts(rows().map(|r| r.value.as_ref().map(ToString::to_string))),
-        texts(rows().map(|r| Some(metadata_to_json(&r.metadata).to_string()))),
-        texts(rows().map(|r| r.source.as_deref())),
-        texts(rows().map(|r| r.sensitivity.as_deref())),
-        texts(rows().map(|r| r.author.as_deref())),
+        texts(rows().map(|r| Some(r.id.as_str())))?,
+        texts(rows().map(|r| Some(r.realm.as_str())))?,
+        texts(rows().map(|r| Some(r.scope.as_str())))?,
+        texts(rows().map(|r| r.key.as_deref()))?,
+        texts(rows().map(|r| r.kind.as_deref()))?,
+        texts(rows().map(|r| r.title.as_deref()))?,
+        texts(rows().map(|r| Some(r.content.as_str())))?,
+        texts(rows().map(|r| r.value.as_ref().map(ToString::to_string)))?,
+        texts(rows().map(|r| Some(metadata_to_json(&r.metadata).to_string())))?,
+        texts(rows().map(|r| r.source.as_deref()))?,
+        texts(rows().map(|r| r.sensitivity.as_deref()))?,
+        texts(rows().map(|r| r.author.as_deref()))?,
         floats(rows().map(|r| r.confidence)),
-        texts(rows().map(|r| Some(r.status.as_str()))),
+        texts(rows().map(|r| Some(r.status.as_str())))?,
         counts(rows().map(|r| Some(r.version))),
         counts(rows().map(|r| r.base_version)),
         instants(rows().map(|r| Some(r.created))),
         instants(rows().map(|r| Some(r.updated))),
         instants(rows().map(|r| r.expires)),
-        texts(rows().map(|r| Some(serde_json::json!(r.timestamps).to_string()))),
+        texts(rows().map(|r| Some(serde_json::json!(r.timestamps).to_string())))?,
         hashes(rows().map(|r| r.content_hash))?,
-        texts(rows().map(|r| profile(&r.embedding))),
-        chunks(rows().map(|r| &r.embedding)),
+        texts(rows().map(|r| profile(&r.embedding)))?,
+        chunks(rows().map(|r| &r.embedding))?,
     ];
     Ok(fields().iter().cloned().zip(arrays).collect())
 }
@@ -123,49 +122,31 @@ fn chunk_fields() -> Fields {
     ])
 }
 
-/// Refuses what would overflow a column's offsets, because the builders panic.
-fn check_sizes<R: Borrow<Record>>(records: &[R]) -> Result<(), RecordError> {
-    let mut bytes = 0_usize;
-    for record in records {
-        let record: &Record = record.borrow();
-        let texts: usize = [
-            &record.key,
-            &record.kind,
-            &record.title,
-            &record.source,
-            &record.sensitivity,
-            &record.author,
-        ]
-        .into_iter()
-        .flatten()
-        .map(String::len)
-        .sum();
-        let vectors: usize = match &record.embedding {
-            Embedding::Ready { chunks, .. } => {
-                chunks.iter().map(|chunk| chunk.vector.len() + 1).sum()
-            }
-            Embedding::None | Embedding::Pending { .. } => 0,
-        };
-        let json = metadata_to_json(&record.metadata).to_string().len()
-            + record
-                .value
-                .as_ref()
-                .map_or(0, |value| value.to_string().len());
-        bytes +=
-            record.id.len() + record.realm.len() + record.content.len() + texts + vectors + json;
-    }
-    if bytes > MAX_COLUMN_BYTES {
-        return Err(RecordError::TooLarge { bytes });
-    }
-    Ok(())
-}
-
-fn texts(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> ArrayRef {
+fn texts(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> Result<ArrayRef, RecordError> {
     let mut builder = StringBuilder::new();
+    let mut bytes = Room::default();
     for value in values {
+        bytes.take(value.as_ref().map_or(0, |value| value.as_ref().len()))?;
         builder.append_option(value);
     }
-    Arc::new(builder.finish())
+    Ok(Arc::new(builder.finish()))
+}
+
+/// What is left of a column of variable length. Asked first, because Arrow's builders
+/// panic when an offset overflows.
+#[derive(Default)]
+struct Room {
+    taken: usize,
+}
+
+impl Room {
+    fn take(&mut self, size: usize) -> Result<(), RecordError> {
+        self.taken = self.taken.saturating_add(size);
+        if self.taken > MAX_COLUMN_SIZE {
+            return Err(RecordError::TooLarge);
+        }
+        Ok(())
+    }
 }
 
 fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
@@ -205,7 +186,7 @@ fn profile(embedding: &Embedding) -> Option<&str> {
 }
 
 /// Chunks as `List<Struct<start, end, vector>>`; null while there are none.
-fn chunks<'a>(embeddings: impl Iterator<Item = &'a Embedding>) -> ArrayRef {
+fn chunks<'a>(embeddings: impl Iterator<Item = &'a Embedding>) -> Result<ArrayRef, RecordError> {
     let items = StructBuilder::new(
         chunk_fields(),
         vec![
@@ -215,10 +196,12 @@ fn chunks<'a>(embeddings: impl Iterator<Item = &'a Embedding>) -> ArrayRef {
         ],
     );
     let mut builder = ListBuilder::new(items).with_field(chunk_field());
+    let mut components = Room::default();
     for embedding in embeddings {
         let ready = match embedding {
             Embedding::Ready { chunks, .. } => {
                 for chunk in chunks {
+                    components.take(chunk.vector.len().max(1))?;
                     append_chunk(builder.values(), chunk);
                 }
                 true
@@ -227,7 +210,7 @@ fn chunks<'a>(embeddings: impl Iterator<Item = &'a Embedding>) -> ArrayRef {
         };
         builder.append(ready);
     }
-    Arc::new(builder.finish())
+    Ok(Arc::new(builder.finish()))
 }
 
 fn append_chunk(builder: &mut StructBuilder, chunk: &Chunk) {

@@ -25,11 +25,8 @@ pub enum RecordError {
     #[error("records do not form an Arrow batch")]
     Arrow(#[source] ArrowError),
     /// More than one batch can hold.
-    #[error("records of {bytes} bytes exceed one batch: write them in several")]
-    TooLarge {
-        /// Estimated size.
-        bytes: usize,
-    },
+    #[error("the records exceed 2 GiB in one column: write them in several batches")]
+    TooLarge,
     /// A column has another type than this release reads.
     #[error("column `{column}` has type {found}")]
     ColumnType {

@@ -18,7 +18,7 @@ fn the_window_holds_the_matches() {
         "filler words ".repeat(200),
         " more of it".repeat(200)
     );
-    let shown = snippet(&content, &terms(&["pump", "mainten"]), None, 120);
+    let shown = snippet(&content, &terms(&["pump", "maintenance"]), None, 120);
     assert!(shown.text.contains("pump maintenance"), "{}", shown.text);
     assert!(shown.text.len() <= 120);
     assert_eq!(content.get(shown.range.clone()), Some(shown.text));

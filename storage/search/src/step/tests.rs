@@ -279,7 +279,7 @@ fn hybrid_fuses_ranks_and_reports_the_lanes() {
         (2, 1)
     );
     assert!((both.score - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
-    assert_eq!(both.terms, ["manual", "pump"]);
+    assert_eq!(both.terms, ["pump", "manual"]);
     let meaning = answer
         .hits
         .iter()

@@ -7,7 +7,7 @@ use crate::answer::Answer;
 use crate::bm25::Bm25;
 use crate::query::{Mode, Query};
 use crate::record::{Chunk, ScopePath};
-use crate::text::QueryTerms;
+use crate::text::{QueryTerm, QueryTerms};
 
 fn record(id: &str, content: &str, updated: i64) -> Arc<Record> {
     Arc::new(Record {
@@ -79,7 +79,7 @@ fn oracle(records: &BTreeMap<String, Arc<Record>>, text: &str) -> BTreeMap<Strin
         / n;
     let Bm25 { k1, b } = Bm25::default();
     let mut scores = BTreeMap::new();
-    for (term, count) in QueryTerms::of(text).counts {
+    for (term, QueryTerm { count, .. }) in QueryTerms::of(text).terms {
         let df = analysed
             .values()
             .filter(|terms| terms.counts.contains_key(&term))

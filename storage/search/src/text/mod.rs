@@ -15,7 +15,7 @@ mod tokens;
 pub use class::is_blank;
 pub(crate) use class::is_spaceless;
 pub use fold::fold;
-pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryTerms};
+pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryTerm, QueryTerms};
 pub use terms::DocumentTerms;
 pub use tokens::{Role, Side, Token, tokens};
 

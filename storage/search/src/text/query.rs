@@ -12,13 +12,24 @@ pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 /// Most distinct terms of a query that are used.
 pub const MAX_QUERY_TERMS: usize = 4096;
 
-/// The terms of a query and how often each occurs in it.
+/// The terms of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QueryTerms {
-    /// Occurrences by term.
-    pub counts: BTreeMap<String, u32>,
+    /// The terms and how the query has them.
+    pub terms: BTreeMap<String, QueryTerm>,
     /// Whether only the end of the query was used.
     pub clamped: bool,
+}
+
+/// How a query has a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryTerm {
+    /// Occurrences.
+    pub count: u32,
+    /// Where it stands first, in bytes of the part that was used.
+    pub position: usize,
+    /// What the user wrote there.
+    pub written: String,
 }
 
 impl QueryTerms {
@@ -28,21 +39,24 @@ impl QueryTerms {
         let mut clamped = tail.len() < text.len();
         let tokens = tokens(tail, Side::Query);
         let has_content = tokens.iter().any(|token| token.role != Role::Stop);
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut terms: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for token in tokens.into_iter().rev() {
             if has_content && token.role == Role::Stop {
                 continue;
             }
-            if let Some(count) = counts.get_mut(&token.term) {
-                *count += 1;
-            } else if counts.len() < MAX_QUERY_TERMS {
-                counts.insert(token.term, 1);
-            } else {
+            let count = terms.get(&token.term).map_or(0, |term| term.count);
+            if count == 0 && terms.len() == MAX_QUERY_TERMS {
                 clamped = true;
                 break;
             }
+            let term = QueryTerm {
+                count: count + 1,
+                position: token.range.start,
+                written: tail.get(token.range).unwrap_or_default().to_owned(),
+            };
+            terms.insert(token.term, term);
         }
-        Self { counts, clamped }
+        Self { terms, clamped }
     }
 }
 

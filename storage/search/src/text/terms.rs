@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tokens::{Role, Side, tokens};
+use super::tokens::{Role, Side, each_token};
 
 /// The terms of a record and how often each occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,13 +21,13 @@ impl DocumentTerms {
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut terms = Self::default();
         for text in texts {
-            for token in tokens(text, Side::Document) {
+            each_token(text, Side::Document, |token| {
                 if token.role == Role::Word {
                     terms.length = terms.length.saturating_add(1);
                 }
                 let count = terms.counts.entry(token.term).or_default();
                 *count = count.saturating_add(1);
-            }
+            });
         }
         terms
     }

@@ -22,9 +22,9 @@ fn words(text: &str) -> Vec<String> {
 fn covers(text: &str, query: &str) -> bool {
     let document = DocumentTerms::of([text]);
     let query = QueryTerms::of(query);
-    !query.counts.is_empty()
+    !query.terms.is_empty()
         && query
-            .counts
+            .terms
             .keys()
             .all(|term| document.counts.contains_key(term))
 }
@@ -130,7 +130,7 @@ fn identifiers_are_kept_whole_and_split() {
         for query in queries {
             let document = DocumentTerms::of([text]);
             let found = QueryTerms::of(query)
-                .counts
+                .terms
                 .keys()
                 .any(|term| document.counts.contains_key(term));
             assert!(found, "{text}: {query}");
@@ -155,15 +155,15 @@ fn apostrophes_are_part_of_words() {
     assert!(covers("Rosa's favourite tea", "rosa favourite"));
     assert!(covers("Rosa’s favourite tea", "Rosa's tea"));
     assert!(covers("Mr O'Brien", "obrien"));
-    assert_eq!(QueryTerms::of("we'll didn't it's").counts.len(), 3);
-    assert_eq!(QueryTerms::of("we'll didn't tea").counts.len(), 1);
+    assert_eq!(QueryTerms::of("we'll didn't it's").terms.len(), 3);
+    assert_eq!(QueryTerms::of("we'll didn't tea").terms.len(), 1);
 }
 
 #[test]
 fn a_query_of_stop_words_keeps_them() {
     assert!(covers("To be, or not to be", "to be or not to be"));
     assert!(covers("The Who played", "the"));
-    assert_eq!(QueryTerms::of("how to print an incident").counts.len(), 2);
+    assert_eq!(QueryTerms::of("how to print an incident").terms.len(), 2);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_over_long_query_keeps_its_end() {
     );
     let terms = QueryTerms::of(&query);
     assert!(terms.clamped);
-    assert!(terms.counts.contains_key("rosa") && terms.counts.contains_key("tea"));
+    assert!(terms.terms.contains_key("rosa") && terms.terms.contains_key("tea"));
 
     let many = (0..5000)
         .map(|number| number.to_string())
@@ -208,8 +208,8 @@ fn an_over_long_query_keeps_its_end() {
         .join(" ");
     let terms = QueryTerms::of(&many);
     assert!(terms.clamped);
-    assert_eq!(terms.counts.values().sum::<u32>() as usize, MAX_QUERY_TERMS);
-    assert!(terms.counts.contains_key("4999") && !terms.counts.contains_key("0"));
+    assert_eq!(terms.terms.len(), MAX_QUERY_TERMS);
+    assert!(terms.terms.contains_key("4999") && !terms.terms.contains_key("0"));
 
     assert!(!QueryTerms::of("short").clamped);
     assert!(QueryTerms::of(&"é".repeat(40_000)).clamped);
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn a_text_answers_a_query_that_quotes_it(text in "[a-zA-Z0-9àéîõüßÆ'_./:@ -]{1,60}") {
         let document = DocumentTerms::of([text.as_str()]);
-        for term in QueryTerms::of(&text).counts.keys() {
+        for term in QueryTerms::of(&text).terms.keys() {
             prop_assert!(document.counts.contains_key(term), "{term}");
         }
     }

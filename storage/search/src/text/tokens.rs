@@ -54,6 +54,13 @@ pub struct Token {
 
 /// The tokens of a text, in its order.
 pub fn tokens(text: &str, side: Side) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    each_token(text, side, |token| tokens.push(token));
+    tokens
+}
+
+/// Takes the tokens of a text one by one, so that a long text needs no list of them.
+pub(super) fn each_token(text: &str, side: Side, mut take: impl FnMut(Token)) {
     let visible = Visible::of(text);
     let mut cutter = Cutter {
         text: &visible.text,
@@ -61,18 +68,18 @@ pub fn tokens(text: &str, side: Side) -> Vec<Token> {
         stemmer: Stemmer::create(Algorithm::English),
         run: None,
         compound: Vec::new(),
-        tokens: Vec::new(),
+        take: &mut |token| {
+            take(Token {
+                range: visible.original(&token.range),
+                ..token
+            });
+        },
     };
     for (start, segment) in visible.text.split_word_bound_indices() {
         cutter.segment(start, segment);
     }
     cutter.end_run();
     cutter.end_compound();
-    let mut tokens = cutter.tokens;
-    for token in &mut tokens {
-        token.range = visible.original(&token.range);
-    }
-    tokens
 }
 
 /// A text without the characters that have no appearance.
@@ -130,7 +137,7 @@ struct Cutter<'a> {
     run: Option<Range<usize>>,
     /// Units that punctuation joins.
     compound: Vec<Range<usize>>,
-    tokens: Vec<Token>,
+    take: &'a mut dyn FnMut(Token),
 }
 
 impl<'a> Cutter<'a> {
@@ -371,7 +378,7 @@ impl<'a> Cutter<'a> {
             term.truncate(end);
         }
         if !term.is_empty() {
-            self.tokens.push(Token { term, role, range });
+            (self.take)(Token { term, role, range });
         }
     }
 
