@@ -2,17 +2,14 @@
 //! process and the embedder. It is the only place of this edge where parts are put
 //! together.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use object_store::aws::AmazonS3Builder;
-use object_store::prefix::PrefixStore;
-use object_store::{ObjectStore, RetryConfig};
+use object_store::ObjectStore;
 use ostraca_memory::embed::{Embedder, EmbedderSettings, OpenAiEmbedder, ReqwestClient};
-use ostraca_memory::{Database, Ports, Settings};
-use ostraca_object::port::Clock;
+use ostraca_memory::{Clock, Database, Ids, Ports, Settings};
+use ostraca_object::local;
 use ostraca_object::port::native::{OsIds, SystemClock};
-use ostraca_service::environment::S3Settings;
+use ostraca_object::s3::{self, Transport};
 
 use crate::args::{EmbedArgs, StoreArgs};
 use crate::environment::{self, Platform};
@@ -36,15 +33,16 @@ pub(crate) struct Opened {
 ///
 /// Commands that neither write nor recall need no embedder and pass `None`.
 /// A folder is created; a bucket is not asked anything yet.
-pub(crate) async fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opened, CliError> {
+pub(crate) fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opened, CliError> {
     let location = location(store)?;
-    let objects = objects(&location).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let ids: Arc<dyn Ids> = Arc::new(OsIds);
+    let objects = objects(&location, &clock, &ids)?;
     let embedder = match embed {
         Some(embed) => embedder(embed, &clock)?,
         None => None,
     };
-    let ports = Ports { store: Arc::clone(&objects), clock, ids: Arc::new(OsIds), embedder: embedder.clone() };
+    let ports = Ports { store: Arc::clone(&objects), clock, ids, embedder: embedder.clone() };
     Ok(Opened { database: Database::new(ports, Settings::default()), location, objects, embedder })
 }
 
@@ -63,47 +61,29 @@ pub(crate) fn location(store: &StoreArgs) -> Result<StoreLocation, CliError> {
 }
 
 /// The objects at a location.
-pub(crate) async fn objects(location: &StoreLocation) -> Result<Arc<dyn ObjectStore>, CliError> {
-    let failed = |source: Box<dyn std::error::Error + Send + Sync>| CliError::Store {
-        location: location.to_string(),
-        source,
-    };
+fn objects(
+    location: &StoreLocation,
+    clock: &Arc<dyn Clock>,
+    ids: &Arc<dyn Ids>,
+) -> Result<Arc<dyn ObjectStore>, CliError> {
     match location {
-        StoreLocation::Folder(path) => folder(path).await.map_err(failed),
+        StoreLocation::Folder(path) => Ok(local::open(path)?),
         StoreLocation::S3 { .. } => {
-            let settings = environment::s3(&environment::process, &location.to_string())?;
-            s3(settings).map_err(|source| failed(Box::new(source)))
+            let read = environment::s3(&environment::process, &location.to_string())?;
+            let settings = s3::S3Settings {
+                bucket: read.bucket,
+                prefix: read.prefix,
+                endpoint: read.endpoint,
+                region: read.region,
+                access_key_id: Some(read.access_key_id),
+                secret_access_key: Some(read.secret_access_key),
+                session_token: read.session_token,
+                transport: if read.allow_http { Transport::PlainAllowed } else { Transport::Tls },
+                ..s3::S3Settings::default()
+            };
+            Ok(s3::open(&settings, Arc::clone(clock), Arc::clone(ids))?)
         }
     }
-}
-
-async fn folder(path: &Path) -> Result<Arc<dyn ObjectStore>, Box<dyn std::error::Error + Send + Sync>> {
-    tokio::fs::create_dir_all(path).await?;
-    let path = tokio::fs::canonicalize(path).await?;
-    Ok(Arc::new(object_store::local::LocalFileSystem::new_with_prefix(&path)?))
-}
-
-fn s3(settings: S3Settings) -> object_store::Result<Arc<dyn ObjectStore>> {
-    let mut builder = AmazonS3Builder::new()
-        .with_bucket_name(settings.bucket)
-        .with_region(settings.region)
-        .with_access_key_id(settings.access_key_id)
-        .with_secret_access_key(settings.secret_access_key)
-        .with_allow_http(settings.allow_http)
-        // It would repeat conditional writes; what may be repeated, the layer above repeats.
-        .with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() });
-    if let Some(endpoint) = settings.endpoint {
-        builder = builder.with_endpoint(endpoint);
-    }
-    if let Some(token) = settings.session_token {
-        builder = builder.with_token(token);
-    }
-    let bucket = builder.build()?;
-    Ok(if settings.prefix.is_empty() {
-        Arc::new(bucket)
-    } else {
-        Arc::new(PrefixStore::new(bucket, settings.prefix))
-    })
 }
 
 fn embedder(args: &EmbedArgs, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Embedder>>, CliError> {

@@ -57,15 +57,12 @@ pub(crate) enum CliError {
         #[source]
         source: io::Error,
     },
-    /// The store cannot be opened.
-    #[error("cannot open the store {location}")]
-    Store {
-        /// Which one.
-        location: String,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    /// The folder cannot be a store.
+    #[error(transparent)]
+    Folder(#[from] ostraca_object::local::LocalError),
+    /// The variables describe no bucket.
+    #[error(transparent)]
+    Bucket(#[from] ostraca_object::s3::S3Error),
     /// A file cannot be read or written.
     #[error("cannot {verb} {}", path.display())]
     File {
@@ -168,7 +165,8 @@ impl CliError {
                 "ports below 1024 need privileges; choose a higher one with --listen".to_owned()
             }
             Self::Bind { .. } => "choose an address of this machine with --listen".to_owned(),
-            Self::Store { .. } => "run `ostraca doctor` with the same --store to see what is wrong".to_owned(),
+            Self::Folder(_) => "give another folder with --store or OSTRACA_STORE".to_owned(),
+            Self::Bucket(_) => "check --store and the AWS_… variables".to_owned(),
             Self::Memory(error) => match error.kind() {
                 ErrorKind::Unavailable { .. } => {
                     "run `ostraca doctor` with the same --store to see what is wrong".to_owned()
@@ -177,8 +175,9 @@ impl CliError {
             },
             Self::NoTenant { tenant } => format!("create it with `ostraca tenant create {tenant}`"),
             Self::Malformed { .. } => "name the format with --format".to_owned(),
-            Self::Stopped { .. } => {
-                "run the same import again: what is stored already stays as it is".to_owned()
+            Self::Stopped { source, .. } => {
+                const AGAIN: &str = "run the same import again: what is stored already stays as it is";
+                source.hint().map_or_else(|| AGAIN.to_owned(), |hint| format!("{hint}; then {AGAIN}"))
             }
             Self::Remote(error) => error.hint()?,
             Self::File { .. } | Self::Stdio(_) | Self::Findings { .. } => return None,

@@ -50,7 +50,7 @@ pub(crate) enum Refusal {
     #[error("the line is not UTF-8")]
     NotText,
     /// Not JSON, or not of this format.
-    #[error("{0}")]
+    #[error("{}", within_line(.0))]
     Json(#[from] serde_json::Error),
     /// A field that no memory could have.
     #[error("{0}")]
@@ -113,6 +113,15 @@ fn recognise(start: &[u8]) -> Format {
     }
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if server_memory::is_line(first) { Format::ServerMemory } else { Format::Jsonl }
+}
+
+/// What is wrong in a line, by column: to the parser every line is the first.
+fn within_line(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((message, _)) => format!("{message} at column {}", error.column()),
+        None => text,
+    }
 }
 
 /// Places a scope below another one.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use ostraca_memory::{Expiry, NewMemory, time};
+use ostraca_service::{ErrorBody, ErrorDetail};
 use reqwest::{StatusCode, Url, header};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -97,7 +98,7 @@ struct Reply {
 #[derive(Debug, Deserialize)]
 struct Item {
     outcome: Outcome,
-    error: Option<Fault>,
+    error: Option<ErrorDetail>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -107,16 +108,6 @@ enum Outcome {
     Updated,
     Unchanged,
     Failed,
-}
-
-#[derive(Debug, Deserialize)]
-struct Fault {
-    message: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Problem {
-    error: Fault,
 }
 
 impl Server {
@@ -157,7 +148,7 @@ impl Server {
             return Err(RemoteError::Status {
                 url: self.memories.clone(),
                 status,
-                message: serde_json::from_slice::<Problem>(&body)
+                message: serde_json::from_slice::<ErrorBody>(&body)
                     .map_or_else(|_| "no reason given".to_owned(), |problem| problem.error.message),
                 retry_after: later.then(|| retry_after.unwrap_or(DEFAULT_RETRY)),
             });
@@ -177,9 +168,10 @@ impl From<Item> for Stored {
             Outcome::Created => Self::Created,
             Outcome::Updated => Self::Updated,
             Outcome::Unchanged => Self::Unchanged,
-            Outcome::Failed => Self::Refused(
-                item.error.map_or_else(|| "no reason given".to_owned(), |fault| fault.message),
-            ),
+            Outcome::Failed => match item.error {
+                Some(fault) => Self::refused(fault.field.as_deref(), &fault.message),
+                None => Self::refused(None, "no reason given"),
+            },
         }
     }
 }

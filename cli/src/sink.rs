@@ -33,12 +33,12 @@ pub(crate) enum Stored {
 
 impl Sink {
     /// A tenant of a store.
-    pub(crate) async fn store(
+    pub(crate) fn store(
         store: &StoreArgs,
         embed: &EmbedArgs,
         tenant: TenantId,
     ) -> Result<Self, CliError> {
-        let opened = database::open(store, Some(embed)).await?;
+        let opened = database::open(store, Some(embed))?;
         Ok(Self::Store(opened.database.session(Caller::unrestricted(tenant))))
     }
 
@@ -59,11 +59,23 @@ impl Sink {
                     .into_iter()
                     .map(|item| match item {
                         Ok(remembered) => remembered.outcome.into(),
-                        Err(error) => Stored::Refused(error.to_string()),
+                        Err(error) => Stored::refused(error.field(), error.message()),
                     })
                     .collect())
             }
         }
+    }
+}
+
+impl Stored {
+    /// A refusal that names the field of the memory, and not its place in a batch that
+    /// the user never saw.
+    pub(crate) fn refused(field: Option<&str>, message: &str) -> Self {
+        let field = field.map(|field| match field.strip_prefix("items[").and_then(|rest| rest.split_once("].")) {
+            Some((_, own)) => own,
+            None => field,
+        });
+        Self::Refused(field.map_or_else(|| message.to_owned(), |field| format!("{field}: {message}")))
     }
 }
 

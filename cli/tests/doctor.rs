@@ -21,7 +21,8 @@ async fn a_good_folder_is_healthy_and_its_log_is_told() {
         assert_eq!(finding(&report, check)["status"], "ok", "{report}");
     }
     assert_eq!(finding(&report, "log")["subject"], "default:memory");
-    assert!(!folder.path().join("probe/run").exists() || folder.path().join("probe/run").read_dir().unwrap().next().is_none());
+    let again = run(ostraca(folder.path()), &["export"], "").await;
+    assert_eq!(again.stdout().lines().count(), 1, "the doctor changes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,10 +54,10 @@ struct Report<'a> {
 
 /// Runs the command.
 pub(crate) async fn run(args: DoctorArgs) -> Result<(), CliError> {
-    let opened = database::open(&args.store, Some(&args.embed)).await?;
+    let opened = database::open(&args.store, Some(&args.embed))?;
     let mut findings =
         vec![Finding::ok("configuration", format!("the store is {}", opened.location))];
-    let reachable = store::check(opened.objects.as_ref()).await;
+    let reachable = store::check(&opened.objects).await;
     let go_on = reachable.iter().all(|finding| finding.status != Status::Failed);
     findings.extend(reachable);
     if go_on {

@@ -50,7 +50,7 @@ struct Count {
 
 /// Runs the command.
 pub(crate) async fn run(args: ExportArgs) -> Result<(), CliError> {
-    let opened = database::open(&args.store, None).await?;
+    let opened = database::open(&args.store, None)?;
     let session = opened.database.session(Caller::unrestricted(args.tenant.tenant.clone()));
     let path = args.file.as_path();
     let failed = |source| CliError::File { verb: "write", path: path.to_owned(), source };

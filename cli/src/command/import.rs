@@ -88,7 +88,7 @@ pub(crate) async fn run(args: ImportArgs) -> Result<(), CliError> {
                 .transpose()?;
             Some(Sink::server(url, token))
         }
-        (false, None) => Some(Sink::store(&args.store, &args.embed, args.tenant.tenant.clone()).await?),
+        (false, None) => Some(Sink::store(&args.store, &args.embed, args.tenant.tenant.clone())?),
     };
     let scope = args.scope.scope.clone().unwrap_or_default();
     let mut import = Import { bar: ProgressBar::hidden(), tally: Tally::default(), sink };

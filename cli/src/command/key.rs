@@ -94,7 +94,7 @@ pub(crate) async fn run(command: KeyCommand) -> Result<(), CliError> {
     match command {
         KeyCommand::Create(args) => create(args).await,
         KeyCommand::List { tenant, store, json } => {
-            let opened = database::open(&store, None).await?;
+            let opened = database::open(&store, None)?;
             let keys = opened.database.list_keys(&tenant.tenant).await?;
             match Style::of(json.json) {
                 Style::Json => output::json(&keys.iter().map(|key| Shown::new(key, None)).collect::<Vec<_>>())?,
@@ -104,7 +104,7 @@ pub(crate) async fn run(command: KeyCommand) -> Result<(), CliError> {
             Ok(())
         }
         KeyCommand::Revoke { id, tenant, store, json } => {
-            let opened = database::open(&store, None).await?;
+            let opened = database::open(&store, None)?;
             let key = opened.database.revoke_key(&tenant.tenant, &id).await?;
             match Style::of(json.json) {
                 Style::Json => output::json(&Shown::new(&key, None))?,
@@ -121,7 +121,7 @@ async fn create(args: CreateArgs) -> Result<(), CliError> {
         (false, true) => Permission::ALL.into_iter().collect(),
         (false, false) => args.scopes.into_iter().collect(),
     };
-    let opened = database::open(&args.store, None).await?;
+    let opened = database::open(&args.store, None)?;
     let expires = args.expires.map(|after| {
         let millis = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
         SystemClock.now().plus_millis(millis)

@@ -41,7 +41,7 @@ pub(crate) struct McpArgs {
 
 /// Runs the command.
 pub(crate) async fn run(args: McpArgs) -> Result<(), CliError> {
-    let opened = database::open(&args.store, Some(&args.embed)).await?;
+    let opened = database::open(&args.store, Some(&args.embed))?;
     let app = App {
         database: opened.database,
         auth: AuthMode::Open { tenant: args.tenant.tenant },

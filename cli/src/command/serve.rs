@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use object_store::ObjectStore as _;
 use ostraca_service::{App, AuthMode, Exposure, ServiceSettings, router};
 use reqwest::Url;
 use serde::Serialize;
@@ -72,7 +73,7 @@ struct Ready {
 /// Runs the command.
 pub(crate) async fn run(args: ServeArgs, log: LogFormat) -> Result<(), CliError> {
     check(&args)?;
-    let opened = database::open(&args.store, Some(&args.embed)).await?;
+    let opened = database::open(&args.store, Some(&args.embed))?;
     let failed = |source| CliError::Bind { address: args.listen, source };
     let listener = TcpListener::bind(args.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -88,6 +89,7 @@ pub(crate) async fn run(args: ServeArgs, log: LogFormat) -> Result<(), CliError>
         settings: ServiceSettings { exposure: exposure(&args), ..ServiceSettings::default() },
     };
     announce(&args, &ready, &opened, log)?;
+    tokio::spawn(look_at(opened));
     serve(listener, app).await?;
     Ok(())
 }
@@ -121,6 +123,14 @@ async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
             tracing::warn!("requests that were still running are cut off");
             Ok(())
         }
+    }
+}
+
+/// Says early that the store does not answer, where the first request would say it late.
+async fn look_at(opened: Opened) {
+    if let Err(error) = opened.objects.list_with_delimiter(None).await {
+        let store = opened.location.to_string();
+        tracing::error!(store, error = &error as &dyn std::error::Error, "the store does not answer; `ostraca doctor` says more");
     }
 }
 

@@ -33,7 +33,7 @@ struct Shown<'a> {
 /// Runs the command.
 pub(crate) async fn run(command: TenantCommand) -> Result<(), CliError> {
     let TenantCommand::Create { id, store, json } = command;
-    let opened = database::open(&store, None).await?;
+    let opened = database::open(&store, None)?;
     let info: TenantInfo = opened.database.create_tenant(&id).await?;
     match Style::of(json.json) {
         Style::Json => {

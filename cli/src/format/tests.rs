@@ -87,7 +87,7 @@ fn bad_lines_are_refused_one_by_one_with_their_numbers() {
     let lines: Vec<u64> = refused.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [3, 4, 5, 6, 7, 8]);
     for ((_, message), named) in
-        refused.iter().zip(["key must be a string", "tags", "..", "created_at", "version 2", "deleted"])
+        refused.iter().zip(["key must be a string at column 2", "tags", "..", "created_at", "version 2", "deleted"])
     {
         assert!(message.contains(named), "{message} names {named}");
     }

@@ -87,7 +87,8 @@ impl Server {
     /// Starts one on a free port and waits until it is ready.
     pub(crate) async fn start(mut command: Command, args: &[&str]) -> Self {
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .env("OSTRACA_LISTEN", "127.0.0.1:0")
+            .args(["serve", "--json"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
