@@ -3,14 +3,14 @@
 //! environment answers one request at a time and keeps what it has read for the next.
 
 mod log;
-mod store;
 
 use std::sync::Arc;
 
 use ostraca_memory::embed::{Embedder, OpenAiEmbedder, ReqwestClient};
 use ostraca_memory::{Database, Ports, Settings};
-use ostraca_object::port::Clock;
 use ostraca_object::port::native::{OsIds, SystemClock};
+use ostraca_object::port::{Clock, Ids};
+use ostraca_object::s3::{self, S3Error, S3Settings, Transport};
 use ostraca_service::environment::{Environment, EnvironmentError};
 use ostraca_service::{App, Exposure, ServiceSettings};
 
@@ -23,8 +23,8 @@ enum StartError {
         "the variable OSTRACA_STORE is not set; it has to be `s3://bucket` or `s3://bucket/prefix`"
     )]
     NoStore,
-    #[error("the bucket cannot be opened")]
-    Store(#[from] object_store::Error),
+    #[error(transparent)]
+    Store(#[from] S3Error),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -40,10 +40,27 @@ fn app(environment: &Environment<'_>) -> Result<App, StartError> {
         let http = Arc::new(ReqwestClient::new());
         Arc::new(OpenAiEmbedder::new(settings, http, Arc::clone(&clock))) as Arc<dyn Embedder>
     });
+    let ids: Arc<dyn Ids> = Arc::new(OsIds);
+    let bucket = environment.s3()?.ok_or(StartError::NoStore)?;
+    let bucket = S3Settings {
+        bucket: bucket.bucket,
+        prefix: bucket.prefix,
+        endpoint: bucket.endpoint,
+        region: bucket.region,
+        access_key_id: Some(bucket.access_key_id),
+        secret_access_key: Some(bucket.secret_access_key),
+        session_token: bucket.session_token,
+        transport: if bucket.allow_http {
+            Transport::PlainAllowed
+        } else {
+            Transport::Tls
+        },
+        ..S3Settings::default()
+    };
     let ports = Ports {
-        store: store::open(environment.s3()?.ok_or(StartError::NoStore)?)?,
+        store: s3::open(&bucket, Arc::clone(&clock), Arc::clone(&ids))?,
         clock,
-        ids: Arc::new(OsIds),
+        ids,
         embedder,
     };
     Ok(App {

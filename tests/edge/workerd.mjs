@@ -12,12 +12,14 @@
 // Commands on stdin, one a line, each answered by one line of JSON:
 //   scheduled INSTANCE CRON     fires the cron trigger
 //   list                        keys of the R2 bucket, seen from outside the Worker
+//   seed FOLDER                 puts the files of a folder into the R2 bucket, as objects
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Miniflare } from "miniflare";
+import workerd from "workerd";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const BUCKET = "BUCKET";
@@ -89,6 +91,10 @@ const names = Array.from({ length: count }, (_, i) => `ostraca-${i}`);
 // `cf: false`: the details of a request's origin would be fetched from an outside host.
 const shared = { host: "127.0.0.1", port: 0, cf: false };
 
+// A test may kill this process, and workerd would go on without it.
+process.env.OSTRACA_WORKERD = workerd;
+process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "tests/edge/with-parent");
+
 let runtimes;
 if (asked.store === "r2") {
   const workers = names.map((name) => ({ ...common, name, r2Buckets: { [BUCKET]: "ostraca" } }));
@@ -122,6 +128,13 @@ async function command(line) {
       if (!page.truncated) return { keys };
       cursor = page.cursor;
     }
+  }
+  if (verb === "seed" && asked.store === "r2") {
+    const folder = [instance, ...rest].join(" ");
+    const bucket = await runtimes[0].getR2Bucket(BUCKET, names[0]);
+    const files = readdirSync(folder, { recursive: true }).filter((name) => statSync(join(folder, name)).isFile());
+    for (const name of files) await bucket.put(name, readFileSync(join(folder, name)));
+    return { objects: files.length };
   }
   return { error: `unknown command: ${line}` };
 }

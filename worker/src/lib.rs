@@ -20,8 +20,9 @@ use http::StatusCode;
 use object_store::ObjectStore;
 use ostraca_memory::embed::{Embedder, OpenAiEmbedder};
 use ostraca_memory::{Database, Ports, Settings};
+use ostraca_object::decorator::retry::{RetryPolicy, RetryStore};
 use ostraca_object::log::Grouping;
-use ostraca_object::port::Clock;
+use ostraca_object::port::{Clock, Ids};
 use ostraca_service::environment::{Environment, EnvironmentError};
 use ostraca_service::{App, Exposure, ServiceSettings};
 use tower_service::Service;
@@ -103,10 +104,17 @@ fn app(env: &Env) -> Result<App, StartError> {
         let fetch = Arc::new(WorkerFetch);
         Arc::new(OpenAiEmbedder::new(settings, fetch, Arc::clone(&clock))) as Arc<dyn Embedder>
     });
+    let ids: Arc<dyn Ids> = Arc::new(CryptoIds);
+    let objects = RetryStore::new(
+        store(env, &environment)?,
+        Arc::clone(&clock),
+        Arc::clone(&ids),
+        RetryPolicy::default(),
+    );
     let ports = Ports {
-        store: store(env, &environment)?,
+        store: Arc::new(objects),
         clock,
-        ids: Arc::new(CryptoIds),
+        ids,
         embedder,
     };
     let settings = Settings {

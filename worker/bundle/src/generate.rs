@@ -52,6 +52,9 @@ fn bindgen(wasm: &Path, out: &Path) -> Result<(), anyhow::Error> {
         .input_path(wasm)
         .out_name("index")
         .typescript(false)
+        // Names of functions are an eighth of the module, and a panic tells its file and line anyway.
+        .remove_name_section(true)
+        .remove_producers_section(true)
         .module(true)?
         .reset_state_function(true)
         .force_enable_abort_handler(true);
