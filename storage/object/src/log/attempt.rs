@@ -158,8 +158,8 @@ impl<F: Fold> Log<F> {
         if !pause.is_zero() {
             io.clock().sleep(pause).await;
         }
-        if self.must_look(work, io.clock().now())
-            && let Err(error) = self.look(io).await
+        if let Some(expected) = self.must_look(work, io.clock().now())
+            && let Err(error) = self.look(io, expected).await
         {
             work.fail_all(&Failure::Log(error));
             return false;
@@ -174,7 +174,7 @@ impl<F: Fold> Log<F> {
             }
             Decided::Settled => false,
             Decided::Unverified => {
-                if let Err(error) = self.look(io).await {
+                if let Err(error) = self.look(io, 0).await {
                     work.fail_all(&Failure::Log(error));
                 }
                 false
@@ -182,20 +182,33 @@ impl<F: Fold> Log<F> {
         }
     }
 
-    fn must_look(&self, work: &Work<F>, now: Timestamp) -> bool {
+    /// Whether the state has to be read before the next decision, and then how
+    /// many entries are probably new.
+    fn must_look(&self, work: &Work<F>, now: Timestamp) -> Option<u64> {
         let (loaded, verified) = {
             let state = self.state();
             (state.loaded, state.verified)
         };
-        !loaded
+        // A look costs less than a create that is more likely lost than not.
+        let expected = self.contention().expected(verified.time, now);
+        let look = !loaded
             || work.look_first
-            || now.millis_since(verified.time) > self.settings().half_horizon_ms()
-            || self.contention().should_look(verified.time, now)
+            // One that lost may be far behind, and would lose again at each step.
+            || work.losses > 0
+            || expected >= 0.5
+            || now.millis_since(verified.time) > self.settings().half_horizon_ms();
+        // There are never so many that the cast could lose any.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped"
+        )]
+        look.then_some(expected.clamp(0.0, 1_000.0) as u64)
     }
 
-    async fn look(&self, io: &Io) -> Result<(), LogError> {
+    async fn look(&self, io: &Io, expected: u64) -> Result<(), LogError> {
         let before = io.clock().now();
-        self.refresh(io, Freshness::Strong).await?;
+        self.catch_up(io, expected).await?;
         let took = io.clock().now().millis_since(before);
         self.contention().looked(took);
         Ok(())
@@ -336,7 +349,6 @@ impl<F: Fold> Log<F> {
 
     /// The own entry is the newest: the state takes it without reading it.
     fn took_over(&self, attempt: &Attempt<F>, verified: Verified) {
-        self.contention().won();
         // Of a stalled writer it is not known yet whether its entry counts.
         if verified.time.millis_since(attempt.view) <= self.settings().half_horizon_ms()
             && self.take_object(&attempt.object, attempt.bytes.len() as u64)
@@ -347,6 +359,7 @@ impl<F: Fold> Log<F> {
 
     fn won(&self, work: &mut Work<F>, attempt: Attempt<F>) {
         work.losses = 0;
+        self.noticed(&attempt.object);
         let size = attempt.bytes.len() as u64;
         if !self.take_object(&attempt.object, size) {
             work.look_first = true;
@@ -361,7 +374,6 @@ impl<F: Fold> Log<F> {
 
     /// Whether the winner's object brought the state up to its number.
     fn lost(&self, object: &[Arc<Entry>], bytes: u64) -> bool {
-        self.contention().lost();
         self.noticed(object);
         self.take_object(object, bytes)
     }

@@ -48,9 +48,19 @@ struct EntryMeta {
     rows: usize,
     time_ms: Timestamp,
     writer: WriterId,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    lost: u32,
     commits: Vec<CommitMeta>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checkpoint: Option<Checkpoint>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -392,6 +402,7 @@ impl EntryMeta {
             rows: entry.rows.num_rows(),
             time_ms: entry.header.time,
             writer: entry.header.writer,
+            lost: entry.header.lost,
             commits: entry
                 .header
                 .commits
@@ -426,6 +437,7 @@ impl EntryMeta {
             header: Header {
                 time: self.time_ms,
                 writer: self.writer,
+                lost: self.lost,
                 commits,
                 checkpoint: self.checkpoint,
             },

@@ -153,7 +153,7 @@ impl<F: Fold> Log<F> {
             };
         }
         bystanders.append(&mut unverified);
-        match self.attempt(&state, written, kind, now) {
+        match self.attempt(&state, written, kind, now, work.losses) {
             Ok(mut attempt) => {
                 attempt.bystanders = bystanders;
                 Decided::Entry(Box::new(attempt))
@@ -176,6 +176,7 @@ impl<F: Fold> Log<F> {
         written: Vec<Written<F>>,
         kind: Kind,
         now: Timestamp,
+        lost: u32,
     ) -> Result<Attempt<F>, (Vec<Item<F>>, Corrupt)> {
         let seq = state.seq.next();
         let key = Key::Log(self.collection().clone(), seq);
@@ -206,6 +207,7 @@ impl<F: Fold> Log<F> {
             header: Header {
                 time: now.max(state.time),
                 writer: self.writer(),
+                lost,
                 commits,
                 checkpoint,
             },

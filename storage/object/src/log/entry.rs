@@ -27,6 +27,9 @@ pub struct Header {
     pub time: Timestamp,
     /// Which process wrote it.
     pub writer: WriterId,
+    /// How many creates its writer lost before this one succeeded. All writers
+    /// read it and pace themselves by it.
+    pub lost: u32,
     /// The commits in it, in the order of their rows.
     pub commits: Vec<Commit>,
     /// If this entry is a checkpoint, what it stands for.

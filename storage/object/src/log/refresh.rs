@@ -22,6 +22,8 @@ use crate::port::Timestamp;
 
 /// How many entries a warm reader asks for at once after its probe has hit.
 const READ_AHEAD: u64 = 5;
+/// How many a writer asks for at once when it expects many.
+const WIDEST: u64 = 16;
 /// How often the log may change under a reader before it gives up.
 const ATTEMPTS: u32 = 8;
 
@@ -61,8 +63,11 @@ enum Phase {
     Relist,
     /// The number after the state.
     Probe,
-    /// The numbers after a probe that hit.
-    ReadAhead,
+    /// So many numbers from the first.
+    ReadAhead {
+        first: Seq,
+        count: u64,
+    },
     /// The listing after a read-ahead that hit throughout.
     ListOn {
         after: Seq,
@@ -113,6 +118,18 @@ impl<'a, F: Fold> Refresh<'a, F> {
         refresh
     }
 
+    /// A refresh that expects so many new entries, and so asks for more at once.
+    pub(super) fn start_wide(log: &'a Log<F>, now: Timestamp, expected: u64) -> Self {
+        let mut refresh = Self::start(log, now, Freshness::Strong);
+        if refresh.phase == Phase::Probe && expected > 1 {
+            refresh.phase = Phase::ReadAhead {
+                first: refresh.have.next(),
+                count: (expected + expected / 2 + 1).min(WIDEST),
+            };
+        }
+        refresh
+    }
+
     /// A refresh that does not trust the state's age.
     pub(super) fn start_with_listing(log: &'a Log<F>, now: Timestamp) -> Self {
         let mut refresh = Self::start(log, now, Freshness::Bounded(u64::MAX));
@@ -139,8 +156,8 @@ impl<'a, F: Fold> Refresh<'a, F> {
             ],
             Phase::Relist => vec![list(self.have)],
             Phase::Probe => vec![get(self.have.next())],
-            Phase::ReadAhead => (2..=READ_AHEAD + 1)
-                .map(|ahead| get(Seq(self.have.0.saturating_add(ahead))))
+            Phase::ReadAhead { first, count } => (first.0..first.0.saturating_add(*count))
+                .map(|number| get(Seq(number)))
                 .collect(),
             Phase::ListOn { after } => vec![list(*after)],
             Phase::Fetch(wanted) => wanted.iter().map(|seq| get(*seq)).collect(),
@@ -170,7 +187,7 @@ impl<'a, F: Fold> Refresh<'a, F> {
             Phase::Cold => self.take_cold(answers),
             Phase::Relist => self.take_listing(self.have, one(answers)?.into_listed()),
             Phase::Probe => self.take_probe(answers),
-            Phase::ReadAhead => self.take_ahead(answers),
+            Phase::ReadAhead { first, .. } => self.take_ahead(first, answers),
             Phase::ListOn { after } => self.take_listing(after, one(answers)?.into_listed()),
             Phase::Fetch(wanted) => self.take_fetched(&wanted, answers),
             Phase::Done => Ok(()),
@@ -281,14 +298,16 @@ impl<'a, F: Fold> Refresh<'a, F> {
             Ok(response) => {
                 self.take_object(self.have.next(), response)?;
                 self.target = self.have.next();
-                self.phase = Phase::ReadAhead;
+                self.phase = Phase::ReadAhead {
+                    first: self.have.next().next(),
+                    count: READ_AHEAD,
+                };
                 Ok(())
             }
         }
     }
 
-    fn take_ahead(&mut self, answers: Vec<Answer>) -> Result<(), LogError> {
-        let first = Seq(self.have.0.saturating_add(2));
+    fn take_ahead(&mut self, first: Seq, answers: Vec<Answer>) -> Result<(), LogError> {
         let mut misses = 0_u32;
         for (answer, number) in answers.into_iter().zip(first.0..) {
             match answer {
@@ -447,6 +466,12 @@ impl<F: Fold> Log<F> {
         let refresh = self.start_refresh(io.clock().now(), freshness);
         run(io, refresh).await?;
         Ok(self.state().seq)
+    }
+
+    /// Brings the state up to date in as few waves as may be, when `expected`
+    /// entries are probably new: what a writer decides on should be young.
+    pub(super) async fn catch_up(&self, io: &Io, expected: u64) -> Result<(), LogError> {
+        run(io, Refresh::start_wide(self, io.clock().now(), expected)).await
     }
 
     /// Brings the state up to date by a listing.

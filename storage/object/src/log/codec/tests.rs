@@ -15,6 +15,7 @@ fn entry(seq: u64, rows: RecordBatch) -> Arc<Entry> {
         header: Header {
             time: Timestamp(1_700_000_000_000 + i64::try_from(seq).unwrap()),
             writer: WriterId(0xfeed),
+            lost: u32::try_from(seq % 3).unwrap(),
             commits: vec![
                 Commit {
                     id: CommitId(u128::from(seq) << 64),
