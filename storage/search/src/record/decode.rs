@@ -13,6 +13,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use arrow_schema::ArrowError;
 
+use super::columns::HASH_BYTES;
 use super::{
     Chunk, Embedding, MEMORY_REALM, Metadata, Record, ScopeError, ScopePath, Status,
     metadata_from_json,
@@ -145,7 +146,10 @@ impl<'a> Columns<'a> {
             updated: instant("updated")?,
             expires: instant("expires")?,
             timestamps: text("timestamps")?,
-            content_hash: column(batch, "content_hash", AsArray::as_fixed_size_binary_opt)?,
+            content_hash: column(batch, "content_hash", |array| {
+                let hashes = array.as_fixed_size_binary_opt()?;
+                (hashes.value_length() == HASH_BYTES).then_some(hashes)
+            })?,
             profile: text("embedding_profile")?,
             chunks: column(batch, "chunks", AsArray::as_list_opt::<i32>)?,
         })

@@ -163,6 +163,11 @@ fn what_cannot_be_understood_is_named() {
     );
     assert_eq!(with("scope", text(Some("a//b"))), "row 0: column `scope`");
     assert_eq!(with("id", text(None)), "row 0: column `id` has no value");
+    let short = arrow_array::FixedSizeBinaryArray::try_from_iter([[1_u8; 8]].into_iter()).unwrap();
+    assert_eq!(
+        with("content_hash", Arc::new(short)),
+        "column `content_hash` has type FixedSizeBinary(8)"
+    );
 }
 
 #[test]

@@ -7,10 +7,12 @@
 
 mod class;
 mod fold;
+mod identifier;
 mod query;
 mod stop;
 mod terms;
 mod tokens;
+mod visible;
 
 pub use class::is_blank;
 pub(crate) use class::is_spaceless;

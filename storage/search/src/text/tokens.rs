@@ -12,9 +12,11 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::class::{is_apostrophe, is_ignorable, is_joiner, is_spaceless};
+use super::class::{is_apostrophe, is_joiner, is_spaceless};
 use super::fold::fold;
+use super::identifier::{camel_parts, is_part, squash};
 use super::stop::{is_clitic, is_contraction, is_stop_word};
+use super::visible::Visible;
 
 /// Longest term, in bytes; longer ones are cut, on both sides alike.
 const MAX_TERM_BYTES: usize = 128;
@@ -80,53 +82,6 @@ pub(super) fn each_token(text: &str, side: Side, mut take: impl FnMut(Token)) {
     }
     cutter.end_run();
     cutter.end_compound();
-}
-
-/// A text without the characters that have no appearance.
-struct Visible<'a> {
-    text: Cow<'a, str>,
-    /// Where characters were taken out, as (offset here, bytes taken out up to it).
-    removed: Vec<(usize, usize)>,
-}
-
-impl<'a> Visible<'a> {
-    fn of(original: &'a str) -> Self {
-        if original.is_ascii() || !original.contains(is_ignorable) {
-            return Self {
-                text: Cow::Borrowed(original),
-                removed: Vec::new(),
-            };
-        }
-        let (mut text, mut removed, mut bytes) = (String::new(), Vec::new(), 0);
-        for c in original.chars() {
-            if is_ignorable(c) {
-                bytes += c.len_utf8();
-                removed.push((text.len(), bytes));
-            } else {
-                text.push(c);
-            }
-        }
-        Self {
-            text: Cow::Owned(text),
-            removed,
-        }
-    }
-
-    fn original(&self, range: &Range<usize>) -> Range<usize> {
-        let shift = |count: usize| {
-            count
-                .checked_sub(1)
-                .and_then(|last| self.removed.get(last))
-                .map_or(0, |(_, bytes)| *bytes)
-        };
-        let before = self
-            .removed
-            .partition_point(|(offset, _)| *offset <= range.start);
-        let within = self
-            .removed
-            .partition_point(|(offset, _)| *offset < range.end);
-        range.start + shift(before)..range.end + shift(within)
-    }
 }
 
 struct Cutter<'a> {
@@ -403,64 +358,4 @@ impl<'a> Cutter<'a> {
     fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
-}
-
-/// An identifier folded, without what joins its parts: `BENCH-100821`, `bench_100821`
-/// and `Bench100821` are one. Between digits the joiner stays, because `1.5` is not 15.
-fn squash(text: &str) -> String {
-    let folded = fold(text);
-    let mut squashed = String::with_capacity(folded.len());
-    let mut joiner: Option<char> = None;
-    for c in folded.chars() {
-        if !is_part(c) {
-            joiner = joiner.or(Some(c));
-            continue;
-        }
-        if let Some(joiner) = joiner.take() {
-            let after_digit = squashed.chars().next_back().is_some_and(char::is_numeric);
-            if after_digit && c.is_numeric() {
-                squashed.push(joiner);
-            }
-        }
-        squashed.push(c);
-    }
-    squashed
-}
-
-/// The words of camel case, none for a word that has no inner capital.
-fn camel_parts(word: &str) -> Vec<Range<usize>> {
-    if !word.chars().skip(1).any(char::is_uppercase) {
-        return Vec::new();
-    }
-    let chars: Vec<(usize, char)> = word
-        .char_indices()
-        .filter(|(_, c)| !is_combining_mark(*c))
-        .collect();
-    let mut starts = vec![0];
-    for (index, pair) in chars.windows(2).enumerate() {
-        let [(_, before), (at, c)] = *pair else {
-            continue;
-        };
-        let next = chars.get(index + 2).map(|(_, next)| *next);
-        let rises = before.is_lowercase() && c.is_uppercase();
-        let ends_capitals =
-            before.is_uppercase() && c.is_uppercase() && next.is_some_and(char::is_lowercase);
-        if rises || ends_capitals {
-            starts.push(at);
-        }
-    }
-    if starts.len() == 1 {
-        return Vec::new();
-    }
-    let ends = starts.iter().skip(1).copied().chain([word.len()]);
-    starts
-        .iter()
-        .copied()
-        .zip(ends)
-        .map(|(start, end)| start..end)
-        .collect()
 }
