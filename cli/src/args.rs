@@ -13,12 +13,12 @@ use crate::duration;
 /// Which store.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// Where memories lie: a folder, file:///folder, s3://bucket or s3://bucket/prefix
+    /// Where memories lie: a folder, `file:///folder`, `s3://bucket` or `s3://bucket/prefix`
     /// [default: `ostraca` in this user's data folder]
     ///
-    /// A bucket is reached with the standard variables AWS_ENDPOINT (or
-    /// AWS_ENDPOINT_URL), AWS_REGION (or AWS_DEFAULT_REGION), AWS_ACCESS_KEY_ID,
-    /// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_ALLOW_HTTP. Any number of
+    /// A bucket is reached with the standard variables `AWS_ENDPOINT` (or
+    /// `AWS_ENDPOINT_URL`), `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and `AWS_ALLOW_HTTP`. Any number of
     /// processes may use one store at once.
     #[arg(long, env = "OSTRACA_STORE", value_name = "DIR|s3://BUCKET/PREFIX")]
     pub(crate) store: Option<OsString>,
@@ -28,7 +28,12 @@ pub(crate) struct StoreArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TenantArgs {
     /// The tenant to work in where no key says so
-    #[arg(long, env = "OSTRACA_TENANT", value_name = "TENANT", default_value = "default")]
+    #[arg(
+        long,
+        env = "OSTRACA_TENANT",
+        value_name = "TENANT",
+        default_value = "default"
+    )]
     pub(crate) tenant: TenantId,
 }
 
@@ -52,9 +57,14 @@ pub(crate) struct JsonArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embeddings")]
 pub(crate) struct EmbedArgs {
-    /// An OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1, for recall by
-    /// meaning; its key is read from the variable OSTRACA_EMBED_API_KEY alone
-    #[arg(long, env = "OSTRACA_EMBED_URL", value_name = "URL", requires = "embed_model")]
+    /// An OpenAI-compatible endpoint, such as `http://127.0.0.1:8080/v1`, for recall
+    /// by meaning; its key is read from the variable `OSTRACA_EMBED_API_KEY` alone
+    #[arg(
+        long,
+        env = "OSTRACA_EMBED_URL",
+        value_name = "URL",
+        requires = "embed_model"
+    )]
     pub(crate) embed_url: Option<Url>,
     /// The model to ask for
     #[arg(long, env = "OSTRACA_EMBED_MODEL", value_name = "NAME")]

@@ -42,8 +42,23 @@ pub(crate) fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opene
         Some(embed) => embedder(embed, &clock)?,
         None => None,
     };
-    let ports = Ports { store: Arc::clone(&objects), clock, ids, embedder: embedder.clone() };
-    Ok(Opened { database: Database::new(ports, Settings::default()), location, objects, embedder })
+    let ports = Ports {
+        store: Arc::clone(&objects),
+        clock,
+        ids,
+        embedder: embedder.clone(),
+    };
+    let mut settings = Settings::default();
+    if let Some(embed) = embed {
+        // The flag says how long a request waits, so the domain must not stop before.
+        settings.limits.embedding_wait = embed.embed_timeout;
+    }
+    Ok(Opened {
+        database: Database::new(ports, settings),
+        location,
+        objects,
+        embedder,
+    })
 }
 
 /// Where the store lies.
@@ -78,7 +93,11 @@ fn objects(
                 access_key_id: Some(read.access_key_id),
                 secret_access_key: Some(read.secret_access_key),
                 session_token: read.session_token,
-                transport: if read.allow_http { Transport::PlainAllowed } else { Transport::Tls },
+                transport: if read.allow_http {
+                    Transport::PlainAllowed
+                } else {
+                    Transport::Tls
+                },
                 ..s3::S3Settings::default()
             };
             Ok(s3::open(&settings, Arc::clone(clock), Arc::clone(ids))?)
@@ -86,7 +105,10 @@ fn objects(
     }
 }
 
-fn embedder(args: &EmbedArgs, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Embedder>>, CliError> {
+fn embedder(
+    args: &EmbedArgs,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<dyn Embedder>>, CliError> {
     let (Some(url), Some(model)) = (&args.embed_url, &args.embed_model) else {
         return Ok(None);
     };
@@ -95,5 +117,9 @@ fn embedder(args: &EmbedArgs, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn E
     settings.timeout = args.embed_timeout;
     settings.api_key = environment::embed_api_key(&environment::process)?;
     let http = Arc::new(ReqwestClient::new());
-    Ok(Some(Arc::new(OpenAiEmbedder::new(settings, http, Arc::clone(clock)))))
+    Ok(Some(Arc::new(OpenAiEmbedder::new(
+        settings,
+        http,
+        Arc::clone(clock),
+    ))))
 }

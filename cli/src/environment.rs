@@ -72,7 +72,11 @@ pub(crate) fn default_folder(platform: Platform, lookup: Lookup<'_>) -> Option<P
     let base = match platform {
         Platform::Windows => path(lookup, "APPDATA")
             .or_else(|| Some(path(lookup, "USERPROFILE")?.join("AppData").join("Roaming"))),
-        Platform::Mac => Some(absolute("HOME")?.join("Library").join("Application Support")),
+        Platform::Mac => Some(
+            absolute("HOME")?
+                .join("Library")
+                .join("Application Support"),
+        ),
         Platform::Unix => absolute("XDG_DATA_HOME")
             .or_else(|| Some(absolute("HOME")?.join(".local").join("share"))),
     };
@@ -89,7 +93,9 @@ pub(crate) fn home(platform: Platform, lookup: Lookup<'_>) -> Option<PathBuf> {
 
 /// A secret that the user keeps in a variable of their choice.
 pub(crate) fn secret(lookup: Lookup<'_>, name: &str) -> Result<String, EnvironmentError> {
-    text(lookup, name)?.ok_or_else(|| EnvironmentError::Missing { name: name.to_owned() })
+    text(lookup, name)?.ok_or_else(|| EnvironmentError::Missing {
+        name: name.to_owned(),
+    })
 }
 
 /// The key of the embedding endpoint: a variable alone, since other users of a
@@ -109,13 +115,17 @@ fn text(lookup: Lookup<'_>, name: &str) -> Result<Option<String>, EnvironmentErr
     lookup(name)
         .filter(|value| !value.is_empty())
         .map(|value| {
-            value.into_string().map_err(|_| EnvironmentError::NotText { name: name.to_owned() })
+            value.into_string().map_err(|_| EnvironmentError::NotText {
+                name: name.to_owned(),
+            })
         })
         .transpose()
 }
 
 fn path(lookup: Lookup<'_>, name: &str) -> Option<PathBuf> {
-    lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    lookup(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -124,21 +134,33 @@ mod tests {
 
     fn table<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
         move |wanted| {
-            pairs.iter().find(|(name, _)| *name == wanted).map(|(_, value)| OsString::from(value))
+            pairs
+                .iter()
+                .find(|(name, _)| *name == wanted)
+                .map(|(_, value)| OsString::from(value))
         }
     }
 
     #[cfg(unix)]
     #[test]
     fn the_default_folder_follows_the_platform() {
-        let unix = table(&[("HOME", "/home/jörg"), ("APPDATA", "C:\\Users\\Jörg\\AppData\\Roaming")]);
+        let unix = table(&[
+            ("HOME", "/home/jörg"),
+            ("APPDATA", "C:\\Users\\Jörg\\AppData\\Roaming"),
+        ]);
         let xdg = table(&[("HOME", "/home/j"), ("XDG_DATA_HOME", "/data")]);
         let relative = table(&[("HOME", "/home/j"), ("XDG_DATA_HOME", "data")]);
         let folder = |platform, lookup: Lookup<'_>| default_folder(platform, lookup).unwrap();
 
-        assert_eq!(folder(Platform::Unix, &unix), PathBuf::from("/home/jörg/.local/share/ostraca"));
+        assert_eq!(
+            folder(Platform::Unix, &unix),
+            PathBuf::from("/home/jörg/.local/share/ostraca")
+        );
         assert_eq!(folder(Platform::Unix, &xdg), PathBuf::from("/data/ostraca"));
-        assert_eq!(folder(Platform::Unix, &relative), PathBuf::from("/home/j/.local/share/ostraca"));
+        assert_eq!(
+            folder(Platform::Unix, &relative),
+            PathBuf::from("/home/j/.local/share/ostraca")
+        );
         assert_eq!(
             folder(Platform::Mac, &unix),
             PathBuf::from("/home/jörg/Library/Application Support/ostraca")

@@ -24,7 +24,7 @@ pub(crate) enum Format {
     Jsonl,
     /// The file of the official MCP memory server (entities and relations)
     ServerMemory,
-    /// The LoCoMo dialogues, for evaluation
+    /// The `LoCoMo` dialogues, for evaluation
     Locomo,
 }
 
@@ -107,12 +107,19 @@ fn read_as<'a>(
 /// The format of a file that starts so. What is not recognised is read as our own,
 /// whose messages say what a line must hold.
 fn recognise(start: &[u8]) -> Format {
-    let text = start.strip_prefix(lines::BOM).unwrap_or(start).trim_ascii_start();
+    let text = start
+        .strip_prefix(lines::BOM)
+        .unwrap_or(start)
+        .trim_ascii_start();
     if text.first() == Some(&b'[') {
         return Format::Locomo;
     }
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if server_memory::is_line(first) { Format::ServerMemory } else { Format::Jsonl }
+    if server_memory::is_line(first) {
+        Format::ServerMemory
+    } else {
+        Format::Jsonl
+    }
 }
 
 /// What is wrong in a line, by column: to the parser every line is the first.

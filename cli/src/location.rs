@@ -25,8 +25,7 @@ pub(crate) enum StoreLocation {
 }
 
 /// What may stand in `--store`, for messages.
-pub(crate) const ACCEPTED: &str =
-    "use a folder (./memory, /srv/memory, C:\\memory), file:///srv/memory, s3://bucket or s3://bucket/prefix";
+pub(crate) const ACCEPTED: &str = "use a folder (./memory, /srv/memory, C:\\memory), file:///srv/memory, s3://bucket or s3://bucket/prefix";
 
 /// A text that names no store.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -150,14 +149,18 @@ fn file_url(given: &str, rest: &str, platform: Platform) -> Result<StoreLocation
         Some(after) => {
             let (host, path) = after.split_at(after.find('/').unwrap_or(after.len()));
             if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
-                return Err(LocationError::Host { given: given.to_owned() });
+                return Err(LocationError::Host {
+                    given: given.to_owned(),
+                });
             }
             path
         }
         None => rest,
     };
     if !path.starts_with('/') {
-        return Err(LocationError::Host { given: given.to_owned() });
+        return Err(LocationError::Host {
+            given: given.to_owned(),
+        });
     }
     let decoded = decode(given, path)?;
     match drive(&decoded, &[":"]) {
@@ -185,7 +188,9 @@ fn folder(
     };
     match (below_home, home) {
         (Some(rest), Some(home)) => Ok(StoreLocation::Folder(home.join(rest))),
-        (Some(_), None) => Err(LocationError::NoHome { given: text.to_owned() }),
+        (Some(_), None) => Err(LocationError::NoHome {
+            given: text.to_owned(),
+        }),
         (None, _) => Ok(StoreLocation::Folder(PathBuf::from(text))),
     }
 }
@@ -207,8 +212,12 @@ fn drive_folder(
     platform: Platform,
 ) -> Result<StoreLocation, LocationError> {
     match platform {
-        Platform::Windows => Ok(StoreLocation::Folder(PathBuf::from(path.replace('/', "\\")))),
-        Platform::Mac | Platform::Unix => Err(LocationError::Drive { given: given.to_owned() }),
+        Platform::Windows => Ok(StoreLocation::Folder(PathBuf::from(
+            path.replace('/', "\\"),
+        ))),
+        Platform::Mac | Platform::Unix => Err(LocationError::Drive {
+            given: given.to_owned(),
+        }),
     }
 }
 
@@ -220,7 +229,9 @@ fn s3_url(given: &str, rest: &str) -> Result<StoreLocation, LocationError> {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
     if !valid {
-        return Err(LocationError::Bucket { given: given.to_owned() });
+        return Err(LocationError::Bucket {
+            given: given.to_owned(),
+        });
     }
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     let usable = prefix.is_empty()
@@ -228,16 +239,23 @@ fn s3_url(given: &str, rest: &str) -> Result<StoreLocation, LocationError> {
             .split('/')
             .all(|part| !matches!(part, "" | "." | "..") && !part.contains(['?', '#']));
     if !usable {
-        return Err(LocationError::Prefix { given: given.to_owned() });
+        return Err(LocationError::Prefix {
+            given: given.to_owned(),
+        });
     }
-    Ok(StoreLocation::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+    Ok(StoreLocation::S3 {
+        bucket: bucket.to_owned(),
+        prefix: prefix.to_owned(),
+    })
 }
 
 fn decode(given: &str, path: &str) -> Result<String, LocationError> {
     percent_decode_str(path)
         .decode_utf8()
         .map(std::borrow::Cow::into_owned)
-        .map_err(|_| LocationError::Encoding { given: given.to_owned() })
+        .map_err(|_| LocationError::Encoding {
+            given: given.to_owned(),
+        })
 }
 
 #[cfg(test)]

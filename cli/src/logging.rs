@@ -15,8 +15,14 @@ const DEFAULT_FILTER: &str = "warn";
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
     /// What to log on standard error, as tracing filters, such as `info` or
-    /// `ostraca_memory=debug,warn` [default: the variable RUST_LOG, else `warn`]
-    #[arg(id = "log", long = "log", env = "OSTRACA_LOG", value_name = "FILTER", global = true)]
+    /// `ostraca_memory=debug,warn` [default: the variable `RUST_LOG`, else `warn`]
+    #[arg(
+        id = "log",
+        long = "log",
+        env = "OSTRACA_LOG",
+        value_name = "FILTER",
+        global = true
+    )]
     filter: Option<String>,
     /// How log lines look
     #[arg(
@@ -56,8 +62,10 @@ pub(crate) struct FilterError {
 pub(crate) fn start(args: &LogArgs, rust_log: Option<&str>) -> Result<(), FilterError> {
     let (filter, ignored) = match (&args.filter, rust_log) {
         (Some(given), _) => {
-            let filter = EnvFilter::try_new(given)
-                .map_err(|source| FilterError { given: given.clone(), source })?;
+            let filter = EnvFilter::try_new(given).map_err(|source| FilterError {
+                given: given.clone(),
+                source,
+            })?;
             (filter, None)
         }
         (None, Some(shared)) => match EnvFilter::try_new(shared) {
@@ -66,7 +74,9 @@ pub(crate) fn start(args: &LogArgs, rust_log: Option<&str>) -> Result<(), Filter
         },
         (None, None) => (EnvFilter::new(DEFAULT_FILTER), None),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
     // A second start in one process can only be a test's; the first log stays.
     let started = match args.format {
         LogFormat::Text => builder.with_ansi(false).try_init(),

@@ -27,8 +27,15 @@ use crate::logging::LogArgs;
 
 /// Agent memory whose only state is objects in your folder or bucket.
 #[derive(Debug, Parser)]
-#[command(name = "ostraca", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Start with `ostraca serve`, or let a client run `ostraca mcp`. No configuration is needed.")]
+#[command(
+    name = "ostraca",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Start with `ostraca serve`, or let a client run `ostraca mcp`. No configuration is needed."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -67,7 +74,9 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), CliError> {
     let rust_log = environment::process("RUST_LOG").and_then(|value| value.into_string().ok());
     logging::start(&cli.log, rust_log.as_deref())?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let result = runtime.block_on(async {
         match cli.command {
             Command::Serve(args) => serve::run(args, cli.log.format).await,
@@ -119,7 +128,9 @@ mod tests {
                 let id = argument.get_id().as_str();
                 let named = argument.get_env().and_then(|name| name.to_str());
                 assert!(
-                    without.contains(&id) || id == "json" || named.is_some_and(|name| name.starts_with("OSTRACA_")),
+                    without.contains(&id)
+                        || id == "json"
+                        || named.is_some_and(|name| name.starts_with("OSTRACA_")),
                     "{command} {id} has no variable"
                 );
             }

@@ -13,15 +13,24 @@ pub(crate) fn bytes(total: Option<u64>) -> ProgressBar {
     match total {
         Some(total) => {
             let bar = ProgressBar::new(total);
-            style(bar, "{bar:32} {binary_bytes}/{binary_total_bytes}, {msg} ({eta} left)")
+            style(
+                bar,
+                "{bar:32} {binary_bytes}/{binary_total_bytes}, {msg} ({eta} left)",
+            )
         }
-        None => style(ProgressBar::new_spinner(), "{spinner} {binary_bytes}, {msg}"),
+        None => style(
+            ProgressBar::new_spinner(),
+            "{spinner} {binary_bytes}, {msg}",
+        ),
     }
 }
 
 /// A bar over memories, whose number becomes known on the way.
 pub(crate) fn count() -> ProgressBar {
-    style(ProgressBar::no_length(), "{bar:32} {human_pos}/{human_len} memories ({eta} left)")
+    style(
+        ProgressBar::no_length(),
+        "{bar:32} {human_pos}/{human_len} memories ({eta} left)",
+    )
 }
 
 fn style(bar: ProgressBar, template: &str) -> ProgressBar {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::sink::Stored;
 
 /// How long one request may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long to wait where a server says "later" without saying when.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
@@ -53,13 +53,19 @@ impl RemoteError {
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unreachable { .. } => "see that the server runs and --url is its address",
-            Self::Status { status: StatusCode::UNAUTHORIZED, .. } => {
-                "name the variable that holds an API key with --token-env"
+            Self::Status {
+                status: StatusCode::UNAUTHORIZED,
+                ..
+            } => "name the variable that holds an API key with --token-env",
+            Self::Status {
+                status: StatusCode::FORBIDDEN,
+                ..
+            } => "use a key with the scope memories:write",
+            Self::Status {
+                status: StatusCode::NOT_FOUND,
+                ..
             }
-            Self::Status { status: StatusCode::FORBIDDEN, .. } => {
-                "use a key with the scope memories:write"
-            }
-            Self::Status { status: StatusCode::NOT_FOUND, .. } | Self::Malformed { .. } => {
+            | Self::Malformed { .. } => {
                 "--url is the server's address without a path, such as http://127.0.0.1:7700"
             }
             Self::Status { .. } => return None,
@@ -86,7 +92,9 @@ pub(crate) struct Server {
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").field("memories", &self.memories.as_str()).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("memories", &self.memories.as_str())
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,23 +123,38 @@ impl Server {
     pub(crate) fn new(url: &Url, token: Option<String>) -> Self {
         let mut memories = url.clone();
         let path = url.path().trim_end_matches('/');
-        let base = path.strip_suffix("/mcp").or_else(|| path.strip_suffix("/v1")).unwrap_or(path);
+        let base = path
+            .strip_suffix("/mcp")
+            .or_else(|| path.strip_suffix("/v1"))
+            .unwrap_or(path);
         memories.set_path(&format!("{base}/v1/memories"));
         memories.set_query(None);
         memories.set_fragment(None);
-        Self { client: reqwest::Client::new(), memories, token }
+        Self {
+            client: reqwest::Client::new(),
+            memories,
+            token,
+        }
     }
 
     /// Stores memories and tells for each, in order, what became of it.
-    pub(crate) async fn remember(&self, memories: &[NewMemory]) -> Result<Vec<Stored>, RemoteError> {
+    pub(crate) async fn remember(
+        &self,
+        memories: &[NewMemory],
+    ) -> Result<Vec<Stored>, RemoteError> {
         let items: Vec<Value> = memories.iter().map(item).collect();
-        let mut request =
-            self.client.post(self.memories.clone()).timeout(TIMEOUT).json(&json!({ "items": items }));
+        let mut request = self
+            .client
+            .post(self.memories.clone())
+            .timeout(TIMEOUT)
+            .json(&json!({ "items": items }));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
-        let unreachable =
-            |source: reqwest::Error| RemoteError::Unreachable { url: self.memories.clone(), source: source.without_url() };
+        let unreachable = |source: reqwest::Error| RemoteError::Unreachable {
+            url: self.memories.clone(),
+            source: source.without_url(),
+        };
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let retry_after = response
@@ -143,17 +166,24 @@ impl Server {
         if !status.is_success() {
             let later = matches!(
                 status,
-                StatusCode::TOO_MANY_REQUESTS | StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
+                StatusCode::TOO_MANY_REQUESTS
+                    | StatusCode::BAD_GATEWAY
+                    | StatusCode::SERVICE_UNAVAILABLE
+                    | StatusCode::GATEWAY_TIMEOUT
             );
             return Err(RemoteError::Status {
                 url: self.memories.clone(),
                 status,
-                message: serde_json::from_slice::<ErrorBody>(&body)
-                    .map_or_else(|_| "no reason given".to_owned(), |problem| problem.error.message),
+                message: serde_json::from_slice::<ErrorBody>(&body).map_or_else(
+                    |_| "no reason given".to_owned(),
+                    |problem| problem.error.message,
+                ),
                 retry_after: later.then(|| retry_after.unwrap_or(DEFAULT_RETRY)),
             });
         }
-        let malformed = || RemoteError::Malformed { url: self.memories.clone() };
+        let malformed = || RemoteError::Malformed {
+            url: self.memories.clone(),
+        };
         let reply: Reply = serde_json::from_slice(&body).map_err(|_| malformed())?;
         if reply.items.len() != memories.len() {
             return Err(malformed());
@@ -185,17 +215,26 @@ fn item(memory: &NewMemory) -> Value {
         }
     };
     let text = |value: &Option<String>| value.as_deref().map(Value::from);
-    set("scope", (!memory.scope.is_root()).then(|| memory.scope.as_str().into()));
+    set(
+        "scope",
+        (!memory.scope.is_root()).then(|| memory.scope.as_str().into()),
+    );
     set("key", text(&memory.key));
     set("title", text(&memory.title));
     set("kind", text(&memory.kind));
-    set("metadata", (!memory.metadata.is_empty()).then(|| memory.metadata.clone().into()));
+    set(
+        "metadata",
+        (!memory.metadata.is_empty()).then(|| memory.metadata.clone().into()),
+    );
     set("source", text(&memory.source));
     set("confidence", memory.confidence.map(Value::from));
     set("sensitivity", text(&memory.sensitivity));
     set("vector", memory.vector.as_ref().map(|vector| json!(vector)));
     set("expected_version", memory.expected_version.map(Value::from));
-    set("created_at", memory.created.map(|at| time::format_instant(at).into()));
+    set(
+        "created_at",
+        memory.created.map(|at| time::format_instant(at).into()),
+    );
     match &memory.expires {
         Some(Expiry::At(at)) => set("expires_at", Some(time::format_instant(*at).into())),
         Some(Expiry::After(after)) => set("ttl_seconds", Some(after.as_secs().into())),
@@ -212,8 +251,14 @@ mod tests {
     fn the_address_may_be_that_of_an_endpoint() {
         for (given, memories) in [
             ("http://127.0.0.1:7700", "http://127.0.0.1:7700/v1/memories"),
-            ("http://127.0.0.1:7700/mcp", "http://127.0.0.1:7700/v1/memories"),
-            ("https://x.example/base/v1/?a=b", "https://x.example/base/v1/memories"),
+            (
+                "http://127.0.0.1:7700/mcp",
+                "http://127.0.0.1:7700/v1/memories",
+            ),
+            (
+                "https://x.example/base/v1/?a=b",
+                "https://x.example/base/v1/memories",
+            ),
         ] {
             let server = Server::new(&given.parse().unwrap(), None);
             assert_eq!(server.memories.as_str(), memories);

@@ -39,7 +39,9 @@ impl Sink {
         tenant: TenantId,
     ) -> Result<Self, CliError> {
         let opened = database::open(store, Some(embed))?;
-        Ok(Self::Store(opened.database.session(Caller::unrestricted(tenant))))
+        Ok(Self::Store(
+            opened.database.session(Caller::unrestricted(tenant)),
+        ))
     }
 
     /// A server, which takes the tenant from the token.
@@ -52,7 +54,10 @@ impl Sink {
         match self {
             Self::Server(server) => Ok(server.remember(&memories).await?),
             Self::Store(session) => {
-                let request = RememberRequest { items: memories, idempotency_key: None };
+                let request = RememberRequest {
+                    items: memories,
+                    idempotency_key: None,
+                };
                 let reply = session.remember(request).await?;
                 Ok(reply
                     .items
@@ -71,11 +76,18 @@ impl Stored {
     /// A refusal that names the field of the memory, and not its place in a batch that
     /// the user never saw.
     pub(crate) fn refused(field: Option<&str>, message: &str) -> Self {
-        let field = field.map(|field| match field.strip_prefix("items[").and_then(|rest| rest.split_once("].")) {
-            Some((_, own)) => own,
-            None => field,
+        let field = field.map(|field| {
+            match field
+                .strip_prefix("items[")
+                .and_then(|rest| rest.split_once("]."))
+            {
+                Some((_, own)) => own,
+                None => field,
+            }
         });
-        Self::Refused(field.map_or_else(|| message.to_owned(), |field| format!("{field}: {message}")))
+        Self::Refused(
+            field.map_or_else(|| message.to_owned(), |field| format!("{field}: {message}")),
+        )
     }
 }
 

@@ -19,12 +19,16 @@ async fn a25_stdio_and_http_processes_write_one_folder_at_once() {
         Server::start(ostraca(store), &[]),
     );
 
-    let over_stdio = [("first", &first), ("second", &second)].into_iter().flat_map(|(name, client)| {
-        (0..EACH).map(move |number| async move {
-            let reply = client.call("remember", json!({ "content": format!("{name} {number}") })).await;
-            assert_eq!(reply.unwrap()["items"][0]["outcome"], "created");
-        })
-    });
+    let over_stdio = [("first", &first), ("second", &second)]
+        .into_iter()
+        .flat_map(|(name, client)| {
+            (0..EACH).map(move |number| async move {
+                let reply = client
+                    .call("remember", json!({ "content": format!("{name} {number}") }))
+                    .await;
+                assert_eq!(reply.unwrap()["items"][0]["outcome"], "created");
+            })
+        });
     let over_http = (0..EACH).map(|number| {
         let server = &server;
         async move {
@@ -61,18 +65,27 @@ async fn a25_a_killed_process_loses_nothing_that_it_acknowledged() {
         pending.push((content, victim.send("tools/call", arguments).await));
     }
     let others = join_all((0..EACH).map(|number| {
-        survivor.call("remember", json!({ "content": format!("survivor {number}") }))
+        survivor.call(
+            "remember",
+            json!({ "content": format!("survivor {number}") }),
+        )
     }));
     // Killed once a few are acknowledged, while most are under way.
     let mut acknowledged = Vec::new();
     let (rest, ()) = tokio::join!(others, async {
         for (content, answer) in pending.drain(..EACH) {
-            assert_eq!(answer.await.unwrap()["result"]["structuredContent"]["failed"], 0);
+            assert_eq!(
+                answer.await.unwrap()["result"]["structuredContent"]["failed"],
+                0
+            );
             acknowledged.push(content);
         }
         victim.child.kill().await.unwrap();
     });
-    assert!(rest.iter().all(Option::is_some), "the survivor answered everything");
+    assert!(
+        rest.iter().all(Option::is_some),
+        "the survivor answered everything"
+    );
     for (content, answer) in pending {
         if answer.await.is_ok() {
             acknowledged.push(content);
@@ -81,10 +94,16 @@ async fn a25_a_killed_process_loses_nothing_that_it_acknowledged() {
 
     let stored = contents(store).await;
     for content in &acknowledged {
-        assert!(stored.contains(content), "{content} was acknowledged and is lost");
+        assert!(
+            stored.contains(content),
+            "{content} was acknowledged and is lost"
+        );
     }
     for number in 0..EACH {
-        assert!(stored.contains(&format!("survivor {number}")), "survivor {number} is lost");
+        assert!(
+            stored.contains(&format!("survivor {number}")),
+            "survivor {number} is lost"
+        );
     }
     let mut once = stored.clone();
     once.dedup();

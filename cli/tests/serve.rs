@@ -18,14 +18,23 @@ async fn it_does_not_listen_for_others_without_keys() {
         assert_eq!(refused.code(), 2);
         assert_eq!(refused.stdout(), "");
         let lines = refused.stderr();
-        assert!(lines.starts_with("error: ") && lines.contains("\nhint: "), "{lines}");
+        assert!(
+            lines.starts_with("error: ") && lines.contains("\nhint: "),
+            "{lines}"
+        );
         assert!(lines.contains("--auth keys"), "{lines}");
     }
     let public = ["serve", "--public-url", "https://memory.example.com"];
     assert_eq!(run(ostraca(folder.path()), &public, "").await.code(), 2);
 
-    let open = Server::start(ostraca(folder.path()), &["--auth", "keys", "--listen", "0.0.0.0:0"]).await;
-    let (status, _) = open.post("/v1/memories", None, json!({ "content": "x" })).await;
+    let open = Server::start(
+        ostraca(folder.path()),
+        &["--auth", "keys", "--listen", "0.0.0.0:0"],
+    )
+    .await;
+    let (status, _) = open
+        .post("/v1/memories", None, json!({ "content": "x" }))
+        .await;
     assert_eq!(status, 401);
 }
 
@@ -36,7 +45,11 @@ async fn a_port_in_use_is_named() {
     let address = first.url.strip_prefix("http://").unwrap();
     let second = run(ostraca(folder.path()), &["serve", "--listen", address], "").await;
     assert_eq!(second.code(), 1);
-    assert!(second.stderr().contains(address) && second.stderr().contains("hint: "), "{}", second.stderr());
+    assert!(
+        second.stderr().contains(address) && second.stderr().contains("hint: "),
+        "{}",
+        second.stderr()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +72,11 @@ async fn bad_flags_and_variables_are_usage_errors() {
         command.env(name, value);
         let refused = run(command, &["serve"], "").await;
         assert_eq!(refused.code(), 2, "{name}={value}: {}", refused.stderr());
-        assert!(refused.stderr().contains(named), "{name}={value}: {}", refused.stderr());
+        assert!(
+            refused.stderr().contains(named),
+            "{name}={value}: {}",
+            refused.stderr()
+        );
     }
 }
 
@@ -69,11 +86,16 @@ async fn a3_a_folder_with_any_name_is_exactly_that_folder() {
     for name in ["Jörg’s mem", "記憶", "a%20b", "d%3A", "per cent 100%25"] {
         let store = folder.path().join(name);
         let server = Server::start(ostraca(&store), &[]).await;
-        let (status, _) = server.post("/v1/memories", None, json!({ "content": name })).await;
+        let (status, _) = server
+            .post("/v1/memories", None, json!({ "content": name }))
+            .await;
         assert!((200..300).contains(&status), "{name}");
         let (_, listed) = server.get("/v1/memories", None).await;
         assert_eq!(listed["memories"][0]["content"], name);
-        assert!(Path::new(&store).join("t").is_dir(), "{name} is a folder of that name");
+        assert!(
+            Path::new(&store).join("t").is_dir(),
+            "{name} is a folder of that name"
+        );
     }
     let mut names: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -87,9 +109,13 @@ async fn a3_a_folder_with_any_name_is_exactly_that_folder() {
 async fn a_relative_store_lies_where_the_process_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = bare();
-    command.current_dir(folder.path()).env("OSTRACA_STORE", "memory/of mine");
+    command
+        .current_dir(folder.path())
+        .env("OSTRACA_STORE", "memory/of mine");
     let server = Server::start(command, &[]).await;
-    server.post("/v1/memories", None, json!({ "content": "x" })).await;
+    server
+        .post("/v1/memories", None, json!({ "content": "x" }))
+        .await;
     assert!(folder.path().join("memory/of mine/t").is_dir());
 }
 
@@ -99,18 +125,30 @@ async fn a_request_to_stop_ends_it_well_and_keeps_everything() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["-TERM", "-INT"] {
         let mut server = Server::start(ostraca(folder.path()), &[]).await;
-        let (status, _) = server.post("/v1/memories", None, json!({ "content": signal })).await;
+        let (status, _) = server
+            .post("/v1/memories", None, json!({ "content": signal }))
+            .await;
         assert!((200..300).contains(&status));
         let id = server.child.id().unwrap().to_string();
-        let killed = tokio::process::Command::new("kill").args([signal, &id]).status().await.unwrap();
+        let killed = tokio::process::Command::new("kill")
+            .args([signal, &id])
+            .status()
+            .await
+            .unwrap();
         assert!(killed.success());
-        assert_eq!(server.child.wait().await.unwrap().code(), Some(0), "{signal}");
+        assert_eq!(
+            server.child.wait().await.unwrap().code(),
+            Some(0),
+            "{signal}"
+        );
     }
     assert_eq!(harness::contents(folder.path()).await, ["-INT", "-TERM"]);
 }
 
 async fn key(store: &Path, args: &[&str]) -> Value {
-    run(ostraca(store), &[&["key"], args, &["--json"]].concat(), "").await.json()
+    run(ostraca(store), &[&["key"], args, &["--json"]].concat(), "")
+        .await
+        .json()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,13 +159,31 @@ async fn a_key_opens_its_tenant_until_it_is_revoked() {
 
     let early = run(ostraca(store), &["key", "create", "--tenant", "acme"], "").await;
     assert_eq!(early.code(), 1);
-    assert!(early.stderr().contains("ostraca tenant create acme"), "{}", early.stderr());
+    assert!(
+        early.stderr().contains("ostraca tenant create acme"),
+        "{}",
+        early.stderr()
+    );
 
     for tenant in ["acme", "other"] {
-        let created = run(ostraca(store), &["tenant", "create", tenant, "--json"], "").await.json();
+        let created = run(ostraca(store), &["tenant", "create", tenant, "--json"], "")
+            .await
+            .json();
         assert_eq!(created["id"], tenant);
     }
-    let full = key(store, &["create", "--tenant", "acme", "--name", "robot", "--expires", "90d"]).await;
+    let full = key(
+        store,
+        &[
+            "create",
+            "--tenant",
+            "acme",
+            "--name",
+            "robot",
+            "--expires",
+            "90d",
+        ],
+    )
+    .await;
     let reader = key(store, &["create", "--tenant", "acme", "--read-only"]).await;
     let foreign = key(store, &["create", "--tenant", "other"]).await;
     let secret = |key: &Value| key["secret"].as_str().unwrap().to_owned();
@@ -136,10 +192,31 @@ async fn a_key_opens_its_tenant_until_it_is_revoked() {
 
     let memory = json!({ "content": "acme knows" });
     let status = |reply: (u16, Value)| reply.0;
-    assert_eq!(status(server.post("/v1/memories", None, memory.clone()).await), 401);
-    assert_eq!(status(server.post("/v1/memories", Some("osk_nonsense"), memory.clone()).await), 401);
-    assert_eq!(status(server.post("/v1/memories", Some(&secret(&reader)), memory.clone()).await), 403);
-    let stored = status(server.post("/v1/memories", Some(&secret(&full)), memory).await);
+    assert_eq!(
+        status(server.post("/v1/memories", None, memory.clone()).await),
+        401
+    );
+    assert_eq!(
+        status(
+            server
+                .post("/v1/memories", Some("osk_nonsense"), memory.clone())
+                .await
+        ),
+        401
+    );
+    assert_eq!(
+        status(
+            server
+                .post("/v1/memories", Some(&secret(&reader)), memory.clone())
+                .await
+        ),
+        403
+    );
+    let stored = status(
+        server
+            .post("/v1/memories", Some(&secret(&full)), memory)
+            .await,
+    );
     assert!((200..300).contains(&stored), "{stored}");
 
     let (_, seen) = server.get("/v1/memories", Some(&secret(&reader))).await;
@@ -147,20 +224,38 @@ async fn a_key_opens_its_tenant_until_it_is_revoked() {
     let (_, unseen) = server.get("/v1/memories", Some(&secret(&foreign))).await;
     assert_eq!(unseen["memories"], json!([]), "another tenant sees nothing");
 
-    let listed = run(ostraca(store), &["key", "list", "--tenant", "acme", "--json"], "").await;
-    assert!(!listed.stdout().contains(&secret(&full)), "a secret is shown once");
+    let listed = run(
+        ostraca(store),
+        &["key", "list", "--tenant", "acme", "--json"],
+        "",
+    )
+    .await;
+    assert!(
+        !listed.stdout().contains(&secret(&full)),
+        "a secret is shown once"
+    );
     assert_eq!(listed.json().as_array().unwrap().len(), 2);
 
     let id = full["id"].as_str().unwrap();
     let revoked = key(store, &["revoke", id, "--tenant", "acme"]).await;
     assert!(revoked["revoked_at"].is_string());
     // Another process may go on for a few seconds with what it knows, and then no more.
-    while status(server.send(Method::GET, "/v1/memories", Some(&secret(&full)), None).await) != 401 {
+    while status(
+        server
+            .send(Method::GET, "/v1/memories", Some(&secret(&full)), None)
+            .await,
+    ) != 401
+    {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let (still, _) = server.get("/v1/memories", Some(&secret(&reader))).await;
     assert_eq!(still, 200, "the other keys stay good");
 
-    let unknown = run(ostraca(store), &["key", "revoke", "nothing", "--tenant", "acme"], "").await;
+    let unknown = run(
+        ostraca(store),
+        &["key", "revoke", "nothing", "--tenant", "acme"],
+        "",
+    )
+    .await;
     assert_eq!(unknown.code(), 1);
 }

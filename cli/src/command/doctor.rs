@@ -55,29 +55,49 @@ struct Report<'a> {
 /// Runs the command.
 pub(crate) async fn run(args: DoctorArgs) -> Result<(), CliError> {
     let opened = database::open(&args.store, Some(&args.embed))?;
-    let mut findings =
-        vec![Finding::ok("configuration", format!("the store is {}", opened.location))];
+    let mut findings = vec![Finding::ok(
+        "configuration",
+        format!("the store is {}", opened.location),
+    )];
     let reachable = store::check(&opened.objects).await;
-    let go_on = reachable.iter().all(|finding| finding.status != Status::Failed);
+    let go_on = reachable
+        .iter()
+        .all(|finding| finding.status != Status::Failed);
     findings.extend(reachable);
     if go_on {
         findings.extend(logs::check(&opened.database).await);
     }
     findings.push(embedder::check(opened.embedder.as_deref()).await);
-    let failed = findings.iter().filter(|finding| finding.status == Status::Failed).count();
+    let failed = findings
+        .iter()
+        .filter(|finding| finding.status == Status::Failed)
+        .count();
     match Style::of(args.json.json) {
-        Style::Json => output::json(&Report { healthy: failed == 0, findings: &findings })?,
-        Style::Text => findings.iter().try_for_each(|finding| output::line(&finding.to_string()))?,
+        Style::Json => output::json(&Report {
+            healthy: failed == 0,
+            findings: &findings,
+        })?,
+        Style::Text => findings
+            .iter()
+            .try_for_each(|finding| output::line(&finding.to_string()))?,
     }
     if failed == 0 {
         return Ok(());
     }
-    Err(CliError::Findings { summary: format!("{failed} of {} checks failed", findings.len()) })
+    Err(CliError::Findings {
+        summary: format!("{failed} of {} checks failed", findings.len()),
+    })
 }
 
 impl Finding {
     fn new(check: &'static str, status: Status, detail: String) -> Self {
-        Self { check, subject: None, status, detail, hint: None }
+        Self {
+            check,
+            subject: None,
+            status,
+            detail,
+            hint: None,
+        }
     }
 
     fn ok(check: &'static str, detail: impl Into<String>) -> Self {
@@ -85,7 +105,10 @@ impl Finding {
     }
 
     fn warning(check: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..Self::new(check, Status::Warning, detail.into()) }
+        Self {
+            hint: Some(hint.into()),
+            ..Self::new(check, Status::Warning, detail.into())
+        }
     }
 
     fn failed(
@@ -93,7 +116,10 @@ impl Finding {
         error: &(dyn std::error::Error + 'static),
         hint: impl Into<String>,
     ) -> Self {
-        Self { hint: Some(hint.into()), ..Self::new(check, Status::Failed, chain(error)) }
+        Self {
+            hint: Some(hint.into()),
+            ..Self::new(check, Status::Failed, chain(error))
+        }
     }
 
     fn about(mut self, subject: impl Into<String>) -> Self {

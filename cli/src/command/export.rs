@@ -51,9 +51,15 @@ struct Count {
 /// Runs the command.
 pub(crate) async fn run(args: ExportArgs) -> Result<(), CliError> {
     let opened = database::open(&args.store, None)?;
-    let session = opened.database.session(Caller::unrestricted(args.tenant.tenant.clone()));
+    let session = opened
+        .database
+        .session(Caller::unrestricted(args.tenant.tenant.clone()));
     let path = args.file.as_path();
-    let failed = |source| CliError::File { verb: "write", path: path.to_owned(), source };
+    let failed = |source| CliError::File {
+        verb: "write",
+        path: path.to_owned(),
+        source,
+    };
     let ExportFormat::Jsonl = args.format;
     let to_stdout = path.as_os_str() == "-";
     let count = if to_stdout {
@@ -90,13 +96,22 @@ async fn write(
 ) -> Result<u64, CliError> {
     let bar = progress::count();
     let scope = match &args.scope.scope {
-        Some(path) => ScopeSelector { path: path.clone(), reach: Reach::Below },
+        Some(path) => ScopeSelector {
+            path: path.clone(),
+            reach: Reach::Below,
+        },
         None => ScopeSelector::all(),
     };
     let mut count = 0;
     let mut cursor = None;
     loop {
-        let page = session.export(ExportRequest { scope: scope.clone(), limit: None, cursor }).await?;
+        let page = session
+            .export(ExportRequest {
+                scope: scope.clone(),
+                limit: None,
+                cursor,
+            })
+            .await?;
         for record in &page.records {
             jsonl::write(out, record).map_err(failed)?;
             count += 1;

@@ -41,7 +41,8 @@ pub(crate) struct ImportArgs {
     /// Read and check the file, and store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Import into a running server instead of a store, such as https://memory.example.com
+    /// Import into a running server instead of a store, such as
+    /// `https://memory.example.com`
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
     /// The variable that holds the API key for --url
@@ -88,10 +89,18 @@ pub(crate) async fn run(args: ImportArgs) -> Result<(), CliError> {
                 .transpose()?;
             Some(Sink::server(url, token))
         }
-        (false, None) => Some(Sink::store(&args.store, &args.embed, args.tenant.tenant.clone())?),
+        (false, None) => Some(Sink::store(
+            &args.store,
+            &args.embed,
+            args.tenant.tenant.clone(),
+        )?),
     };
     let scope = args.scope.scope.clone().unwrap_or_default();
-    let mut import = Import { bar: ProgressBar::hidden(), tally: Tally::default(), sink };
+    let mut import = Import {
+        bar: ProgressBar::hidden(),
+        tally: Tally::default(),
+        sink,
+    };
     import.tally.dry_run = args.dry_run;
     let outcome = import.file(&args, &scope).await;
     import.bar.finish_and_clear();
@@ -103,7 +112,10 @@ pub(crate) async fn run(args: ImportArgs) -> Result<(), CliError> {
     outcome?;
     if tally.refused > 0 {
         return Err(CliError::Findings {
-            summary: format!("{} of {} entries were refused; the others are stored", tally.refused, tally.read),
+            summary: format!(
+                "{} of {} entries were refused; the others are stored",
+                tally.refused, tally.read
+            ),
         });
     }
     Ok(())
@@ -118,16 +130,22 @@ struct Import {
 impl Import {
     async fn file(&mut self, args: &ImportArgs, scope: &ScopePath) -> Result<(), CliError> {
         let path = &args.file;
-        let failed = |source| CliError::File { verb: "read", path: path.clone(), source };
+        let failed = |source| CliError::File {
+            verb: "read",
+            path: path.clone(),
+            source,
+        };
         let (input, size) = open(path).map_err(failed)?;
         self.bar = progress::bytes(size);
         let input = BufReader::with_capacity(1 << 16, self.bar.wrap_read(input));
-        let entries = format::read(args.format, input, scope).map_err(|source| match source.kind() {
-            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-                CliError::Malformed { path: path.clone(), source }
-            }
-            _ => failed(source),
-        })?;
+        let entries =
+            format::read(args.format, input, scope).map_err(|source| match source.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => CliError::Malformed {
+                    path: path.clone(),
+                    source,
+                },
+                _ => failed(source),
+            })?;
         let mut batch = Batch::default();
         for entry in entries {
             let entry = entry.map_err(failed)?;
@@ -146,14 +164,19 @@ impl Import {
     }
 
     async fn flush(&mut self, batch: &mut Batch) -> Result<(), CliError> {
-        let Batch { lines, memories, .. } = std::mem::take(batch);
+        let Batch {
+            lines, memories, ..
+        } = std::mem::take(batch);
         let Some(first) = lines.first().copied() else {
             return Ok(());
         };
         if let Some(sink) = &self.sink {
             let stored = store(sink, memories)
                 .await
-                .map_err(|source| CliError::Stopped { line: first, source: Box::new(source) })?;
+                .map_err(|source| CliError::Stopped {
+                    line: first,
+                    source: Box::new(source),
+                })?;
             for (line, stored) in lines.into_iter().zip(stored) {
                 match stored {
                     Stored::Created => self.tally.created += 1,
@@ -169,7 +192,8 @@ impl Import {
 
     fn refuse(&mut self, line: u64, why: &str) {
         self.tally.refused += 1;
-        self.bar.suspend(|| output::note(&format!("line {line}: {why}")));
+        self.bar
+            .suspend(|| output::note(&format!("line {line}: {why}")));
     }
 }
 
@@ -210,9 +234,15 @@ impl Batch {
 fn size(memory: &NewMemory) -> usize {
     const FIELDS: usize = 256;
     const BYTES_PER_NUMBER: usize = 12;
-    let metadata: usize =
-        memory.metadata.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
-    let vector = memory.vector.as_ref().map_or(0, |vector| vector.len() * BYTES_PER_NUMBER);
+    let metadata: usize = memory
+        .metadata
+        .iter()
+        .map(|(name, value)| name.len() + value.to_string().len())
+        .sum();
+    let vector = memory
+        .vector
+        .as_ref()
+        .map_or(0, |vector| vector.len() * BYTES_PER_NUMBER);
     FIELDS + memory.content.len() + metadata + vector
 }
 
@@ -232,7 +262,11 @@ impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.dry_run {
             let good = self.read.saturating_sub(self.refused);
-            return write!(f, "{} read, {good} could be imported, {} refused; nothing was stored", self.read, self.refused);
+            return write!(
+                f,
+                "{} read, {good} could be imported, {} refused; nothing was stored",
+                self.read, self.refused
+            );
         }
         write!(
             f,

@@ -70,7 +70,9 @@ pub(crate) struct CreateArgs {
 
 /// A text that names no permission.
 #[derive(Debug, thiserror::Error)]
-#[error("{given:?} is no scope: use memories:read, memories:write, memories:delete or memories:export")]
+#[error(
+    "{given:?} is no scope: use memories:read, memories:write, memories:delete or memories:export"
+)]
 struct UnknownPermission {
     given: String,
 }
@@ -93,17 +95,31 @@ struct Shown<'a> {
 pub(crate) async fn run(command: KeyCommand) -> Result<(), CliError> {
     match command {
         KeyCommand::Create(args) => create(args).await,
-        KeyCommand::List { tenant, store, json } => {
+        KeyCommand::List {
+            tenant,
+            store,
+            json,
+        } => {
             let opened = database::open(&store, None)?;
             let keys = opened.database.list_keys(&tenant.tenant).await?;
             match Style::of(json.json) {
-                Style::Json => output::json(&keys.iter().map(|key| Shown::new(key, None)).collect::<Vec<_>>())?,
+                Style::Json => output::json(
+                    &keys
+                        .iter()
+                        .map(|key| Shown::new(key, None))
+                        .collect::<Vec<_>>(),
+                )?,
                 Style::Text if keys.is_empty() => output::note("there are no keys in this tenant"),
                 Style::Text => keys.iter().try_for_each(|key| output::line(&row(key)))?,
             }
             Ok(())
         }
-        KeyCommand::Revoke { id, tenant, store, json } => {
+        KeyCommand::Revoke {
+            id,
+            tenant,
+            store,
+            json,
+        } => {
             let opened = database::open(&store, None)?;
             let key = opened.database.revoke_key(&tenant.tenant, &id).await?;
             match Style::of(json.json) {
@@ -127,11 +143,20 @@ async fn create(args: CreateArgs) -> Result<(), CliError> {
         SystemClock.now().plus_millis(millis)
     });
     let tenant = args.tenant.clone();
-    let new = NewKey { tenant: args.tenant, name: args.name, permissions, expires };
-    let created = opened.database.create_key(new).await.map_err(|error| match error.field() {
-        Some("tenant") => CliError::NoTenant { tenant },
-        _ => error.into(),
-    })?;
+    let new = NewKey {
+        tenant: args.tenant,
+        name: args.name,
+        permissions,
+        expires,
+    };
+    let created = opened
+        .database
+        .create_key(new)
+        .await
+        .map_err(|error| match error.field() {
+            Some("tenant") => CliError::NoTenant { tenant },
+            _ => error.into(),
+        })?;
     match Style::of(args.json.json) {
         Style::Json => output::json(&Shown::new(&created.info, Some(&created.secret)))?,
         Style::Text => {
@@ -151,7 +176,11 @@ impl<'a> Shown<'a> {
             id: &key.id,
             tenant: key.tenant.as_str(),
             name: &key.name,
-            scopes: key.permissions.iter().map(|permission| permission.name()).collect(),
+            scopes: key
+                .permissions
+                .iter()
+                .map(|permission| permission.name())
+                .collect(),
             created_at: time::format_instant(key.created),
             expires_at: key.expires.map(time::format_instant),
             revoked_at: key.revoked.map(time::format_instant),
@@ -166,10 +195,22 @@ fn row(key: &KeyInfo) -> String {
         (None, Some(at)) => format!("good until {}", time::format_instant(at)),
         (None, None) => "good".to_owned(),
     };
-    let scopes: Vec<&str> = key.permissions.iter().map(|permission| permission.name()).collect();
-    format!("{}  {}  {}  created {}  {state}", key.id, key.name, scopes.join(","), time::format_instant(key.created))
+    let scopes: Vec<&str> = key
+        .permissions
+        .iter()
+        .map(|permission| permission.name())
+        .collect();
+    format!(
+        "{}  {}  {}  created {}  {state}",
+        key.id,
+        key.name,
+        scopes.join(","),
+        time::format_instant(key.created)
+    )
 }
 
 fn permission(text: &str) -> Result<Permission, UnknownPermission> {
-    Permission::parse(text).ok_or_else(|| UnknownPermission { given: text.to_owned() })
+    Permission::parse(text).ok_or_else(|| UnknownPermission {
+        given: text.to_owned(),
+    })
 }

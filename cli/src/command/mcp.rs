@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use ostraca_service::mcp::stdio::Connection;
 use ostraca_service::{App, AuthMode, ServiceSettings};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
+};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -44,13 +46,19 @@ pub(crate) async fn run(args: McpArgs) -> Result<(), CliError> {
     let opened = database::open(&args.store, Some(&args.embed))?;
     let app = App {
         database: opened.database,
-        auth: AuthMode::Open { tenant: args.tenant.tenant },
+        auth: AuthMode::Open {
+            tenant: args.tenant.tenant,
+        },
         public_url: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: ServiceSettings::default(),
     };
     let connection = Connection::open(&app, None).await?;
-    let connection = if args.read_only { connection.read_only() } else { connection };
+    let connection = if args.read_only {
+        connection.read_only()
+    } else {
+        connection
+    };
     tracing::info!(store = %opened.location, "serving MCP on standard input and output");
     let input = BufReader::with_capacity(1 << 16, tokio::io::stdin());
     let stop = async {
@@ -132,16 +140,26 @@ const HANDSHAKE: &str = "\"initialize\"";
 async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let limit = MAX_LINE_BYTES as u64 + 1;
-    if (&mut *input).take(limit).read_until(b'\n', &mut line).await? == 0 {
+    if (&mut *input)
+        .take(limit)
+        .read_until(b'\n', &mut line)
+        .await?
+        == 0
+    {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') && line.len() > MAX_LINE_BYTES {
         skip_line(input).await?;
-        tracing::warn!(max_bytes = MAX_LINE_BYTES, "a line is too long and is refused");
+        tracing::warn!(
+            max_bytes = MAX_LINE_BYTES,
+            "a line is too long and is refused"
+        );
         line.clear();
     }
     let text = String::from_utf8(line).ok().filter(|text| !text.is_empty());
-    Ok(Some(text.unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())))
+    Ok(Some(text.unwrap_or_else(|| {
+        char::REPLACEMENT_CHARACTER.to_string()
+    })))
 }
 
 async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
@@ -186,8 +204,14 @@ mod tests {
     async fn a_line_too_long_is_one_refusal_and_the_next_is_read() {
         let text = format!("{}\n{{}}\n", "x".repeat(MAX_LINE_BYTES + 10));
         let mut input = text.as_bytes();
-        assert_eq!(next_line(&mut input).await.unwrap().as_deref(), Some("\u{fffd}"));
-        assert_eq!(next_line(&mut input).await.unwrap().as_deref(), Some("{}\n"));
+        assert_eq!(
+            next_line(&mut input).await.unwrap().as_deref(),
+            Some("\u{fffd}")
+        );
+        assert_eq!(
+            next_line(&mut input).await.unwrap().as_deref(),
+            Some("{}\n")
+        );
         assert_eq!(next_line(&mut input).await.unwrap(), None);
     }
 }

@@ -31,18 +31,33 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     store: StoreArgs,
     /// The address and port; port 0 takes a free one
-    #[arg(long, env = "OSTRACA_LISTEN", value_name = "IP:PORT", default_value = "127.0.0.1:7700")]
+    #[arg(
+        long,
+        env = "OSTRACA_LISTEN",
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:7700"
+    )]
     listen: SocketAddr,
     /// Who may call
-    #[arg(long, env = "OSTRACA_AUTH", value_name = "MODE", default_value = "none")]
+    #[arg(
+        long,
+        env = "OSTRACA_AUTH",
+        value_name = "MODE",
+        default_value = "none"
+    )]
     auth: Auth,
     /// The origin that clients use if it is not the listen address, such as
-    /// https://memory.example.com behind a proxy; needs --auth keys
+    /// `https://memory.example.com` behind a proxy; needs --auth keys
     #[arg(long, env = "OSTRACA_PUBLIC_URL", value_name = "URL")]
     public_url: Option<Url>,
-    /// An origin whose web pages may call, such as https://app.example.com; may be
+    /// An origin whose web pages may call, such as `https://app.example.com`; may be
     /// repeated [default: with keys all, without keys those of this machine]
-    #[arg(long, env = "OSTRACA_ALLOW_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "OSTRACA_ALLOW_ORIGIN",
+        value_name = "ORIGIN",
+        value_delimiter = ','
+    )]
     allow_origin: Vec<Url>,
     #[command(flatten)]
     tenant: TenantArgs,
@@ -74,19 +89,27 @@ struct Ready {
 pub(crate) async fn run(args: ServeArgs, log: LogFormat) -> Result<(), CliError> {
     check(&args)?;
     let opened = database::open(&args.store, Some(&args.embed))?;
-    let failed = |source| CliError::Bind { address: args.listen, source };
+    let failed = |source| CliError::Bind {
+        address: args.listen,
+        source,
+    };
     let listener = TcpListener::bind(args.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let ready = Ready::new(&args, address, &opened);
     let app = App {
         database: Arc::clone(&opened.database),
         auth: match args.auth {
-            Auth::None => AuthMode::Open { tenant: args.tenant.tenant.clone() },
+            Auth::None => AuthMode::Open {
+                tenant: args.tenant.tenant.clone(),
+            },
             Auth::Keys => AuthMode::Keys,
         },
         public_url: args.public_url.as_ref().map(origin),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: ServiceSettings { exposure: exposure(&args), ..ServiceSettings::default() },
+        settings: ServiceSettings {
+            exposure: exposure(&args),
+            ..ServiceSettings::default()
+        },
     };
     announce(&args, &ready, &opened, log)?;
     tokio::spawn(look_at(opened));
@@ -130,7 +153,11 @@ async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
 async fn look_at(opened: Opened) {
     if let Err(error) = opened.objects.list_with_delimiter(None).await {
         let store = opened.location.to_string();
-        tracing::error!(store, error = &error as &dyn std::error::Error, "the store does not answer; `ostraca doctor` says more");
+        tracing::error!(
+            store,
+            error = &error as &dyn std::error::Error,
+            "the store does not answer; `ostraca doctor` says more"
+        );
     }
 }
 
@@ -140,7 +167,9 @@ fn check(args: &ServeArgs) -> Result<(), CliError> {
         return Ok(());
     }
     if !is_loopback(args.listen.ip()) {
-        return Err(CliError::NotLoopback { address: args.listen });
+        return Err(CliError::NotLoopback {
+            address: args.listen,
+        });
     }
     let public = args.public_url.as_ref().and_then(Url::host_str);
     if public.is_some_and(|host| !LOOPBACK_NAMES.contains(&host)) {
@@ -164,9 +193,15 @@ fn is_loopback(address: IpAddr) -> bool {
 fn exposure(args: &ServeArgs) -> Exposure {
     let origins: Vec<String> = args.allow_origin.iter().map(origin).collect();
     match args.auth {
-        Auth::Keys => Exposure::Public { hosts: Vec::new(), origins },
+        Auth::Keys => Exposure::Public {
+            hosts: Vec::new(),
+            origins,
+        },
         Auth::None if origins.is_empty() => Exposure::Loopback,
-        Auth::None => Exposure::Public { hosts: LOOPBACK_NAMES.map(str::to_owned).to_vec(), origins },
+        Auth::None => Exposure::Public {
+            hosts: LOOPBACK_NAMES.map(str::to_owned).to_vec(),
+            origins,
+        },
     }
 }
 
@@ -176,7 +211,10 @@ fn origin(url: &Url) -> String {
 
 impl Ready {
     fn new(args: &ServeArgs, address: SocketAddr, opened: &Opened) -> Self {
-        let url = args.public_url.as_ref().map_or_else(|| format!("http://{}", reachable(address)), origin);
+        let url = args
+            .public_url
+            .as_ref()
+            .map_or_else(|| format!("http://{}", reachable(address)), origin);
         Self {
             mcp: format!("{url}/mcp"),
             rest: format!("{url}/v1"),
@@ -206,7 +244,9 @@ fn announce(args: &ServeArgs, ready: &Ready, opened: &Opened, log: LogFormat) ->
         tracing::warn!(url = ready.url, store = ready.store, "serving");
         return Ok(());
     }
-    let Ready { mcp, rest, store, .. } = ready;
+    let Ready {
+        mcp, rest, store, ..
+    } = ready;
     let header = match args.auth {
         Auth::None => String::new(),
         Auth::Keys => " --header \"Authorization: Bearer YOUR_KEY\"".to_owned(),
@@ -222,7 +262,9 @@ fn announce(args: &ServeArgs, ready: &Ready, opened: &Opened, log: LogFormat) ->
         env!("CARGO_PKG_VERSION")
     );
     if args.auth == Auth::Keys {
-        text.push_str("\nMake keys with:\n  ostraca tenant create NAME\n  ostraca key create --tenant NAME");
+        text.push_str(
+            "\nMake keys with:\n  ostraca tenant create NAME\n  ostraca key create --tenant NAME",
+        );
     }
     output::note(&text);
     Ok(())
@@ -241,17 +283,32 @@ mod tests {
     }
 
     fn args(line: &[&str]) -> ServeArgs {
-        Cli::try_parse_from([&["serve"], line].concat()).unwrap_or_else(|error| panic!("{error}")).serve
+        Cli::try_parse_from([&["serve"], line].concat())
+            .unwrap_or_else(|error| panic!("{error}"))
+            .serve
     }
 
     #[test]
     fn without_keys_only_loopback_is_served() {
-        for open in ["127.0.0.1:1", "[::1]:1", "127.8.8.8:1", "[::ffff:127.0.0.1]:1"] {
+        for open in [
+            "127.0.0.1:1",
+            "[::1]:1",
+            "127.8.8.8:1",
+            "[::ffff:127.0.0.1]:1",
+        ] {
             assert!(check(&args(&["--listen", open])).is_ok(), "{open}");
         }
-        for closed in ["0.0.0.0:1", "[::]:1", "192.168.0.4:1", "[::ffff:10.0.0.1]:1"] {
+        for closed in [
+            "0.0.0.0:1",
+            "[::]:1",
+            "192.168.0.4:1",
+            "[::ffff:10.0.0.1]:1",
+        ] {
             assert!(check(&args(&["--listen", closed])).is_err(), "{closed}");
-            assert!(check(&args(&["--listen", closed, "--auth", "keys"])).is_ok(), "{closed}");
+            assert!(
+                check(&args(&["--listen", closed, "--auth", "keys"])).is_ok(),
+                "{closed}"
+            );
         }
         assert!(check(&args(&["--public-url", "https://memory.example.com"])).is_err());
         assert!(check(&args(&["--public-url", "http://localhost:7700"])).is_ok());

@@ -37,9 +37,16 @@ pub(crate) async fn run(command: TenantCommand) -> Result<(), CliError> {
     let info: TenantInfo = opened.database.create_tenant(&id).await?;
     match Style::of(json.json) {
         Style::Json => {
-            output::json(&Shown { id: info.id.as_str(), created_at: time::format_instant(info.created) })?;
+            output::json(&Shown {
+                id: info.id.as_str(),
+                created_at: time::format_instant(info.created),
+            })?;
         }
-        Style::Text => output::line(&format!("created tenant {} at {}", info.id, time::format_instant(info.created)))?,
+        Style::Text => output::line(&format!(
+            "created tenant {} at {}",
+            info.id,
+            time::format_instant(info.created)
+        ))?,
     }
     Ok(())
 }

@@ -27,7 +27,10 @@ struct Line {
 
 /// Writes one memory as a line.
 pub(crate) fn write(out: &mut impl Write, record: &Record) -> io::Result<()> {
-    let line = Line { ostraca: VERSION, memory: Memory::whole(record) };
+    let line = Line {
+        ostraca: VERSION,
+        memory: Memory::whole(record),
+    };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
 }
@@ -39,7 +42,10 @@ pub(crate) fn read<'a>(
 ) -> impl Iterator<Item = io::Result<Entry>> + 'a {
     Lines::new(input).map(move |line| {
         let (line, text) = line?;
-        Ok(Entry { line, memory: text.and_then(|text| memory(&text, scope)) })
+        Ok(Entry {
+            line,
+            memory: text.and_then(|text| memory(&text, scope)),
+        })
     })
 }
 
@@ -47,7 +53,10 @@ pub(crate) fn read<'a>(
 /// silently would lose data.
 fn memory(text: &str, parent: &ScopePath) -> Result<NewMemory, Refusal> {
     let mut members: Map<String, Value> = serde_json::from_str(text)?;
-    if let Some(found) = members.remove("ostraca").filter(|version| *version != VERSION) {
+    if let Some(found) = members
+        .remove("ostraca")
+        .filter(|version| *version != VERSION)
+    {
         return Err(Refusal::Version { found });
     }
     if let Some(found) = members.remove("status").filter(|status| status != "active") {

@@ -26,13 +26,23 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn with_max(input: R, max_bytes: usize) -> Self {
-        Self { input, number: 0, max_bytes }
+        Self {
+            input,
+            number: 0,
+            max_bytes,
+        }
     }
 
     fn next_line(&mut self) -> io::Result<Option<Result<String, Refusal>>> {
         let mut bytes = Vec::new();
         let limit = self.max_bytes as u64 + 1;
-        if self.input.by_ref().take(limit).read_until(b'\n', &mut bytes)? == 0 {
+        if self
+            .input
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut bytes)?
+            == 0
+        {
             return Ok(None);
         }
         self.number += 1;
@@ -40,7 +50,9 @@ impl<R: BufRead> Lines<R> {
             bytes.pop();
         } else if bytes.len() > self.max_bytes {
             self.skip_line()?;
-            return Ok(Some(Err(Refusal::TooLong { max_bytes: self.max_bytes })));
+            return Ok(Some(Err(Refusal::TooLong {
+                max_bytes: self.max_bytes,
+            })));
         }
         let bytes = match self.number {
             1 => bytes.strip_prefix(BOM).map(<[u8]>::to_vec).unwrap_or(bytes),
@@ -100,7 +112,10 @@ mod tests {
     #[test]
     fn a_line_too_long_or_not_text_is_one_refusal_and_the_next_is_read() {
         let lines = numbered(b"12345\n123456\n\xff\nab", 5);
-        let refused: Vec<_> = lines.iter().map(|(number, line)| (*number, line.is_err())).collect();
+        let refused: Vec<_> = lines
+            .iter()
+            .map(|(number, line)| (*number, line.is_err()))
+            .collect();
         assert_eq!(refused, [(1, false), (2, true), (3, true), (4, false)]);
     }
 

@@ -1,4 +1,4 @@
-//! The LoCoMo dialogues: one memory per turn, one scope per conversation, so that
+//! The `LoCoMo` dialogues: one memory per turn, one scope per conversation, so that
 //! retrieval can be measured on them. It reads the evaluation file as published;
 //! questions and answers in it are not memories and are left out.
 
@@ -38,8 +38,12 @@ pub(crate) fn read<'a>(
     let mut bytes = Vec::new();
     input.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
     let samples: Vec<Sample> = serde_json::from_slice(&bytes)?;
-    let turns = samples.into_iter().flat_map(move |sample| conversation(&sample, scope));
-    Ok((1..).zip(turns).map(|(line, memory)| Ok(Entry { line, memory })))
+    let turns = samples
+        .into_iter()
+        .flat_map(move |sample| conversation(&sample, scope));
+    Ok((1..)
+        .zip(turns)
+        .map(|(line, memory)| Ok(Entry { line, memory })))
 }
 
 /// The turns of one conversation, in the order of its sessions.
@@ -61,7 +65,10 @@ fn conversation(sample: &Sample, scope: &ScopePath) -> Vec<Result<NewMemory, Ref
     };
     let mut memories = Vec::new();
     for (number, name, turns) in sessions {
-        let date = sample.conversation.get(&format!("{name}_date_time")).and_then(Value::as_str);
+        let date = sample
+            .conversation
+            .get(&format!("{name}_date_time"))
+            .and_then(Value::as_str);
         let turns = match Vec::<Turn>::deserialize(turns) {
             Ok(turns) => turns,
             Err(error) => {
@@ -69,7 +76,11 @@ fn conversation(sample: &Sample, scope: &ScopePath) -> Vec<Result<NewMemory, Ref
                 continue;
             }
         };
-        memories.extend(turns.into_iter().map(|turn| memory(turn, number, date, scope.clone())));
+        memories.extend(
+            turns
+                .into_iter()
+                .map(|turn| memory(turn, number, date, scope.clone())),
+        );
     }
     memories
 }
@@ -85,9 +96,9 @@ fn memory(
     if let Some(time) = time {
         content = time.date().strftime("%-d %B %Y ").to_string();
     }
-    content.push_str(&format!("{}: {}", turn.speaker, turn.text));
+    content.extend([turn.speaker.as_str(), ": ", turn.text.as_str()]);
     if let Some(caption) = &turn.blip_caption {
-        content.push_str(&format!(" [image: {caption}]"));
+        content.extend([" [image: ", caption.as_str(), "]"]);
     }
     let created = time
         .and_then(|time| time.to_zoned(jiff::tz::TimeZone::UTC).ok())
@@ -108,6 +119,7 @@ fn memory(
 
 /// A session's date as the file writes it: `1:56 pm on 8 May, 2023`.
 fn session_time(text: &str) -> Result<DateTime, Refusal> {
-    DateTime::strptime("%I:%M %p on %d %B, %Y", text)
-        .map_err(|_| Refusal::SessionDate { given: text.to_owned() })
+    DateTime::strptime("%I:%M %p on %d %B, %Y", text).map_err(|_| Refusal::SessionDate {
+        given: text.to_owned(),
+    })
 }

@@ -8,8 +8,8 @@ use ostraca_memory::{NewMemory, ScopePath};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::lines::Lines;
 use super::Entry;
+use super::lines::Lines;
 
 /// Longest key that the store takes, in bytes; longer names are told apart by their
 /// content alone.
@@ -52,7 +52,11 @@ pub(crate) fn read<'a>(
 
 fn memory(line: Line, scope: &ScopePath) -> NewMemory {
     match line {
-        Line::Entity { name, entity_type, observations } => {
+        Line::Entity {
+            name,
+            entity_type,
+            observations,
+        } => {
             let heading = format!("{name} ({entity_type})");
             let content = observations
                 .iter()
@@ -66,7 +70,11 @@ fn memory(line: Line, scope: &ScopePath) -> NewMemory {
                 ..NewMemory::default()
             }
         }
-        Line::Relation { from, to, relation_type } => NewMemory {
+        Line::Relation {
+            from,
+            to,
+            relation_type,
+        } => NewMemory {
             content: format!("{from} {relation_type} {to}"),
             scope: scope.clone(),
             kind: Some("relation".to_owned()),

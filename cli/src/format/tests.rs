@@ -2,11 +2,17 @@ use super::*;
 
 fn entries(format: Format, text: &str, scope: &str) -> Vec<Entry> {
     let scope = ScopePath::parse(scope).unwrap();
-    read(format, text.as_bytes(), &scope).unwrap().collect::<io::Result<_>>().unwrap()
+    read(format, text.as_bytes(), &scope)
+        .unwrap()
+        .collect::<io::Result<_>>()
+        .unwrap()
 }
 
 fn memories(format: Format, text: &str) -> Vec<NewMemory> {
-    entries(format, text, "").into_iter().map(|entry| entry.memory.unwrap()).collect()
+    entries(format, text, "")
+        .into_iter()
+        .map(|entry| entry.memory.unwrap())
+        .collect()
 }
 
 /// As the official server writes it: no line end after the last line.
@@ -40,7 +46,10 @@ fn formats_are_recognised_from_their_first_line() {
 
 #[test]
 fn a_recognised_file_is_read_from_its_start() {
-    let long = format!("{{\"content\":\"{}\"}}\n{{\"content\":\"b\"}}", "a".repeat(200_000));
+    let long = format!(
+        "{{\"content\":\"{}\"}}\n{{\"content\":\"b\"}}",
+        "a".repeat(200_000)
+    );
     let read = memories(Format::Auto, &long);
     assert_eq!(read.len(), 2);
     assert_eq!(read[0].content.len(), 200_000);
@@ -86,9 +95,14 @@ fn bad_lines_are_refused_one_by_one_with_their_numbers() {
         .collect();
     let lines: Vec<u64> = refused.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [3, 4, 5, 6, 7, 8]);
-    for ((_, message), named) in
-        refused.iter().zip(["key must be a string at column 2", "tags", "..", "created_at", "version 2", "deleted"])
-    {
+    for ((_, message), named) in refused.iter().zip([
+        "key must be a string at column 2",
+        "tags",
+        "..",
+        "created_at",
+        "version 2",
+        "deleted",
+    ]) {
         assert!(message.contains(named), "{message} names {named}");
     }
     assert_eq!(read.last().map(|entry| entry.line), Some(9));
@@ -97,7 +111,11 @@ fn bad_lines_are_refused_one_by_one_with_their_numbers() {
 #[test]
 fn everything_can_be_placed_below_a_scope() {
     for (format, text, scope) in [
-        (Format::Jsonl, r#"{"content":"c","scope":"x/y"}"#, "team/x/y"),
+        (
+            Format::Jsonl,
+            r#"{"content":"c","scope":"x/y"}"#,
+            "team/x/y",
+        ),
         (Format::Jsonl, r#"{"content":"c"}"#, "team"),
         (Format::ServerMemory, SERVER_MEMORY, "team"),
         (Format::Locomo, LOCOMO, "team/locomo/conv-7"),
@@ -113,7 +131,10 @@ fn an_entity_holds_its_observations_and_a_relation_is_a_sentence() {
     let read = memories(Format::ServerMemory, SERVER_MEMORY);
     assert_eq!(read[0].key.as_deref(), Some("Jörg"));
     assert_eq!(read[0].kind.as_deref(), Some("entity"));
-    assert_eq!(read[0].content, "Jörg (person)\n- likes tea\n- lives in Köln");
+    assert_eq!(
+        read[0].content,
+        "Jörg (person)\n- likes tea\n- lives in Köln"
+    );
     assert_eq!(read[0].metadata["entity_type"], "person");
     assert_eq!(read[1].content, "Acme (company)");
     assert_eq!(read[2].key.as_deref(), Some("Jörg -> works at -> Acme"));
@@ -132,10 +153,16 @@ fn a_server_memory_line_of_another_kind_is_refused() {
 #[test]
 fn turns_come_in_the_order_of_their_sessions() {
     let read = memories(Format::Locomo, LOCOMO);
-    let keys: Vec<_> = read.iter().filter_map(|memory| memory.key.as_deref()).collect();
+    let keys: Vec<_> = read
+        .iter()
+        .filter_map(|memory| memory.key.as_deref())
+        .collect();
     assert_eq!(keys, ["D2:1", "D2:2", "D10:1"]);
     assert_eq!(read[0].content, "8 May 2023 Ann: Hi!");
-    assert_eq!(read[1].content, "8 May 2023 Bo: Look [image: a photo of a dog]");
+    assert_eq!(
+        read[1].content,
+        "8 May 2023 Bo: Look [image: a photo of a dog]"
+    );
     assert_eq!(read[1].metadata["session"], 2);
     assert_eq!(read[1].metadata["speaker"], "Bo");
     assert_eq!(read[0].created.map(|at| at.0), Some(1_683_554_160_000));

@@ -3,6 +3,13 @@
 //! of ours or of S3, so that a developer's shell changes no test.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail the test"
+)]
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -39,7 +46,11 @@ pub(crate) fn bare() -> Command {
 
 /// Runs a command to its end, with `input` on its standard input.
 pub(crate) async fn run<S: AsRef<OsStr>>(mut command: Command, args: &[S], input: &str) -> Run {
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
@@ -72,7 +83,8 @@ impl Run {
     /// What it printed, as JSON, after it succeeded.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code(), 0, "{}", self.stderr());
-        serde_json::from_slice(&self.0.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout()))
+        serde_json::from_slice(&self.0.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.stdout()))
     }
 }
 
@@ -95,10 +107,18 @@ impl Server {
             .stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let ready = lines.next_line().await.unwrap().expect("the server ended before it was ready");
+        let ready = lines
+            .next_line()
+            .await
+            .unwrap()
+            .expect("the server ended before it was ready");
         let ready: Value = serde_json::from_str(&ready).unwrap();
         let url = ready["url"].as_str().unwrap().to_owned();
-        Self { child, url, client: reqwest::Client::new() }
+        Self {
+            child,
+            url,
+            client: reqwest::Client::new(),
+        }
     }
 
     /// A request; the status and the body as JSON.
@@ -123,7 +143,8 @@ impl Server {
     }
 
     pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: Value) -> (u16, Value) {
-        self.send(reqwest::Method::POST, path, key, Some(body)).await
+        self.send(reqwest::Method::POST, path, key, Some(body))
+            .await
     }
 
     pub(crate) async fn get(&self, path: &str, key: Option<&str>) -> (u16, Value) {
@@ -146,7 +167,11 @@ type Waiting = Arc<Mutex<BTreeMap<u64, oneshot::Sender<Value>>>>;
 impl Client {
     /// Starts one and shakes hands.
     pub(crate) async fn start(mut command: Command) -> Self {
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let waiting = Waiting::default();
         let stdout = tokio::spawn(dispatch(child.stdout.take().unwrap(), Arc::clone(&waiting)));
@@ -157,15 +182,27 @@ impl Client {
             text
         });
         let stdin = AsyncMutex::new(child.stdin.take());
-        let client = Self { child, stdin, waiting, next_id: AtomicU64::new(1), stdout, stderr };
+        let client = Self {
+            child,
+            stdin,
+            waiting,
+            next_id: AtomicU64::new(1),
+            stdout,
+            stderr,
+        };
         let hello = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" },
         });
         let answer = client.request("initialize", hello).await.unwrap();
-        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
-        client.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        assert_eq!(
+            answer["result"]["protocolVersion"], "2025-06-18",
+            "{answer}"
+        );
+        client
+            .write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
         client
     }
 
@@ -195,10 +232,14 @@ impl Client {
 
     /// The structured result of a tool; `None` if the process ended without one.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Option<Value> {
-        let answer =
-            self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
+        let answer = self
+            .request(
+                "tools/call",
+                json!({ "name": tool, "arguments": arguments }),
+            )
+            .await?;
         let result = &answer["result"];
-        assert_eq!(result["isError"].as_bool().unwrap_or(false), false, "{answer}");
+        assert!(!result["isError"].as_bool().unwrap_or(false), "{answer}");
         Some(result["structuredContent"].clone())
     }
 
@@ -218,7 +259,9 @@ async fn dispatch(output: impl tokio::io::AsyncRead + Unpin, waiting: Waiting) -
     let mut seen = Vec::new();
     while let Ok(Some(line)) = lines.next_line().await {
         let answer: Value = serde_json::from_str(&line).unwrap_or_default();
-        let waiter = answer["id"].as_u64().and_then(|id| waiting.lock().unwrap().remove(&id));
+        let waiter = answer["id"]
+            .as_u64()
+            .and_then(|id| waiting.lock().unwrap().remove(&id));
         if let Some(waiter) = waiter {
             let _ = waiter.send(answer);
         }
@@ -235,7 +278,12 @@ pub(crate) async fn contents(store: &Path) -> Vec<String> {
     let mut contents: Vec<String> = export
         .stdout()
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["content"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     contents.sort();
     contents

@@ -9,12 +9,21 @@ const CHECK: &str = "embeddings";
 /// Asks for the vector of one text.
 pub(super) async fn check(embedder: Option<&dyn Embedder>) -> Finding {
     let Some(embedder) = embedder else {
-        return Finding::ok(CHECK, "none configured, so recall is by keywords; --embed-url adds recall by meaning");
+        return Finding::ok(
+            CHECK,
+            "none configured, so recall is by keywords; --embed-url adds recall by meaning",
+        );
     };
-    match embedder.embed(&["a memory to try the endpoint with".to_owned()]).await {
+    match embedder
+        .embed(&["a memory to try the endpoint with".to_owned()])
+        .await
+    {
         Ok(vectors) => {
             let dimensions = vectors.first().map_or(0, Vec::len);
-            Finding::ok(CHECK, format!("{} answers with {dimensions} dimensions", embedder.model()))
+            Finding::ok(
+                CHECK,
+                format!("{} answers with {dimensions} dimensions", embedder.model()),
+            )
         }
         Err(error) => Finding::failed(
             CHECK,

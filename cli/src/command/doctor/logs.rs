@@ -22,9 +22,17 @@ pub(super) async fn check(database: &Arc<Database>) -> Vec<Finding> {
         }
         Ok(collections) => {
             for collection in collections {
-                findings.push(log(database, &collection).await.about(collection.to_string()));
+                findings.push(
+                    log(database, &collection)
+                        .await
+                        .about(collection.to_string()),
+                );
                 if collection.collection == CollectionId::memory() {
-                    findings.push(vectors(database, &collection.tenant).await.about(collection.to_string()));
+                    findings.push(
+                        vectors(database, &collection.tenant)
+                            .await
+                            .about(collection.to_string()),
+                    );
                 }
             }
         }
@@ -40,9 +48,15 @@ async fn collections(database: &Database) -> Result<Vec<CollectionKey>, StoreErr
     };
     let mut found = Vec::new();
     for tenant in tenants {
-        let asked = Request::Collections { tenant: tenant.clone() };
+        let asked = Request::Collections {
+            tenant: tenant.clone(),
+        };
         if let Response::Collections(names) = io.one(asked).await? {
-            found.extend(names.into_iter().map(|name| CollectionKey::new(tenant.clone(), name)));
+            found.extend(
+                names
+                    .into_iter()
+                    .map(|name| CollectionKey::new(tenant.clone(), name)),
+            );
         }
     }
     Ok(found)
@@ -50,8 +64,13 @@ async fn collections(database: &Database) -> Result<Vec<CollectionKey>, StoreErr
 
 async fn log(database: &Database, collection: &CollectionKey) -> Finding {
     let io = database.io();
-    let list = Request::List { prefix: Prefix::Log(collection.clone()), after: None };
-    let head = Request::Get { key: Key::Head(collection.clone()) };
+    let list = Request::List {
+        prefix: Prefix::Log(collection.clone()),
+        after: None,
+    };
+    let head = Request::Get {
+        key: Key::Head(collection.clone()),
+    };
     let mut answers = io.wave(vec![list, head]).await.into_iter();
     let listed = match answers.next() {
         Some(Ok(answer)) => answer.into_listed(),
@@ -79,13 +98,22 @@ fn describe(listed: &[Listed], head: &str) -> Finding {
         return Finding::ok(LOG, format!("no entries, {head}"));
     };
     let tail = numbers.len();
-    match numbers.windows(2).find(|pair| matches!(pair, [a, b] if a.next() != *b)) {
+    match numbers
+        .windows(2)
+        .find(|pair| matches!(pair, [a, b] if a.next() != *b))
+    {
         Some([before, _]) => Finding::warning(
             LOG,
-            format!("entry {} is missing between {first} and {last}", before.next()),
+            format!(
+                "entry {} is missing between {first} and {last}",
+                before.next()
+            ),
             "entries are only deleted from the front, so something else deletes in this store; restore the object from a backup",
         ),
-        _ => Finding::ok(LOG, format!("entries {first} to {last} ({tail} to read, {bytes} bytes), {head}")),
+        _ => Finding::ok(
+            LOG,
+            format!("entries {first} to {last} ({tail} to read, {bytes} bytes), {head}"),
+        ),
     }
 }
 
@@ -97,7 +125,11 @@ async fn vectors(database: &Arc<Database>, tenant: &TenantId) -> Finding {
         limit: Some(1),
         ..RecallRequest::default()
     };
-    match database.session(Caller::unrestricted(tenant.clone())).recall(request).await {
+    match database
+        .session(Caller::unrestricted(tenant.clone()))
+        .recall(request)
+        .await
+    {
         Ok(reply) => {
             let coverage = reply.receipt.coverage.unwrap_or_default();
             let detail = format!(
@@ -107,7 +139,11 @@ async fn vectors(database: &Arc<Database>, tenant: &TenantId) -> Finding {
             if coverage.pending == 0 {
                 Finding::ok(VECTORS, detail)
             } else {
-                Finding::warning(VECTORS, detail, "they are found by keywords until their vectors are made")
+                Finding::warning(
+                    VECTORS,
+                    detail,
+                    "they are found by keywords until their vectors are made",
+                )
             }
         }
         Err(error) => Finding::failed(VECTORS, &error, "see the log check of this collection"),
@@ -115,5 +151,9 @@ async fn vectors(database: &Arc<Database>, tenant: &TenantId) -> Finding {
 }
 
 fn unreadable(error: &StoreError) -> Finding {
-    Finding::failed(LOG, error, "see that the credentials may list and read in this store")
+    Finding::failed(
+        LOG,
+        error,
+        "see that the credentials may list and read in this store",
+    )
 }

@@ -39,7 +39,10 @@ async fn checks(scratch: &Arc<dyn ObjectStore>) -> Vec<Finding> {
     let before = SystemClock.now();
     let store = Store::new(Arc::clone(scratch), Arc::new(SystemClock), Arc::new(OsIds));
     findings.push(match prove_create_only(&Io::new(&Arc::new(store))).await {
-        Ok(()) => Finding::ok("create-only", "of several creators of one name exactly one wins"),
+        Ok(()) => Finding::ok(
+            "create-only",
+            "of several creators of one name exactly one wins",
+        ),
         Err(error) => Finding::failed("create-only", &error, create_hint(&error)),
     });
     match listing(scratch.as_ref()).await {
@@ -56,18 +59,28 @@ async fn checks(scratch: &Arc<dyn ObjectStore>) -> Vec<Finding> {
 async fn listing(scratch: &dyn ObjectStore) -> Result<(Finding, Option<Timestamp>)> {
     let names = ["list/1", "list/2", "list/3"].map(Path::from);
     for name in &names {
-        scratch.put(name, PutPayload::from_static(b"doctor")).await?;
+        scratch
+            .put(name, PutPayload::from_static(b"doctor"))
+            .await?;
     }
     let folder = Path::from("list");
     let all = list(scratch, Some(&folder)).await?;
-    let after: Vec<ObjectMeta> =
-        scratch.list_with_offset(Some(&folder), &Path::from("list/1")).try_collect().await?;
-    let newest =
-        all.iter().map(|object| Timestamp(object.last_modified.timestamp_millis())).max();
+    let after: Vec<ObjectMeta> = scratch
+        .list_with_offset(Some(&folder), &Path::from("list/1"))
+        .try_collect()
+        .await?;
+    let newest = all
+        .iter()
+        .map(|object| Timestamp(object.last_modified.timestamp_millis()))
+        .max();
     let finding = if all.len() != names.len() {
         Finding::warning(
             "listing",
-            format!("it lists {} of {} objects that were just written", all.len(), names.len()),
+            format!(
+                "it lists {} of {} objects that were just written",
+                all.len(),
+                names.len()
+            ),
             "a process that starts may miss the newest memories for a moment; use a store with strongly consistent listings",
         )
     } else if after.len() != names.len() - 1 {
@@ -111,7 +124,9 @@ fn skew(written: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
 fn create_hint(error: &ProbeError) -> &'static str {
     match error {
         ProbeError::NotCreateOnly { .. } => "here writers would lose each other's memories",
-        ProbeError::Inconclusive { .. } => "run the doctor again; a store that is always this busy is too slow",
+        ProbeError::Inconclusive { .. } => {
+            "run the doctor again; a store that is always this busy is too slow"
+        }
         _ => "see that the credentials may write and delete in this store",
     }
 }
@@ -138,7 +153,10 @@ mod tests {
         let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let findings = check(&store).await;
         assert_eq!(findings.len(), 4, "{findings:?}");
-        assert!(findings.iter().all(|finding| finding.status == Status::Ok), "{findings:?}");
+        assert!(
+            findings.iter().all(|finding| finding.status == Status::Ok),
+            "{findings:?}"
+        );
         assert_eq!(list(store.as_ref(), None).await.unwrap(), []);
     }
 
@@ -146,7 +164,13 @@ mod tests {
     fn a_second_of_resolution_is_no_skew() {
         let at = Timestamp;
         assert_eq!(skew(at(9_000), at(9_999), at(10_100)).status, Status::Ok);
-        assert_eq!(skew(at(100_000), at(10_000), at(10_100)).status, Status::Warning);
-        assert_eq!(skew(at(1_000), at(10_000), at(10_100)).status, Status::Warning);
+        assert_eq!(
+            skew(at(100_000), at(10_000), at(10_100)).status,
+            Status::Warning
+        );
+        assert_eq!(
+            skew(at(1_000), at(10_000), at(10_100)).status,
+            Status::Warning
+        );
     }
 }
