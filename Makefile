@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-OSTRACA_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ostraca
+OSTRACA_CACHE ?= $(HOME)/.cache/ostraca
 CARGO_TARGET_DIR ?= $(OSTRACA_CACHE)/target
 export OSTRACA_CACHE CARGO_TARGET_DIR
 

@@ -92,8 +92,8 @@ const names = Array.from({ length: count }, (_, i) => `ostraca-${i}`);
 const shared = { host: "127.0.0.1", port: 0, cf: false };
 
 // A test may kill this process, and workerd would go on without it.
-process.env.OSTRACA_WORKERD = workerd;
-process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "tests/edge/with-parent");
+process.env.OSTRACA_WORKERD = workerd.default;
+process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "tests/edge/workerd-process");
 
 let runtimes;
 if (asked.store === "r2") {

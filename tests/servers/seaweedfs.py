@@ -64,6 +64,7 @@ class SeaweedFs:
         }
         config.write_text(json.dumps({"identities": [identity]}))
         command = [
+            str(pathlib.Path(__file__).parent / "with-parent"),
             str(pathlib.Path(sys.executable).parent / "weed"), "-logtostderr=true", "server",
             f"-dir={data}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
             f"-master.port={master}", f"-volume.port={volume}", "-filer", f"-filer.port={filer}",

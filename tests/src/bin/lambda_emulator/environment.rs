@@ -191,6 +191,9 @@ impl Environment {
             // The emulator's own stdout carries its ready line.
             .stdout(Stdio::null())
             .kill_on_drop(true)
+            // A frozen process in a group of its own is hung up by the kernel when the emulator
+            // is killed; in the emulator's group it would stay frozen for ever.
+            .process_group(0)
             .spawn()?;
         let mut state = self.state();
         state.process = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
