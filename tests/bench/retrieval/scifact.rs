@@ -1,0 +1,142 @@
+//! SciFact: every abstract is remembered with its title and its vector, and each test
+//! claim recalled by words, by its vector, and by both.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+use ostraca_memory::{Mode, NewMemory, RecallRequest, RememberRequest, Session};
+use serde_json::{Value as Json, json};
+
+use crate::measures::{ndcg_at_10, paired_t};
+use crate::{Outcome, npy, open};
+
+type Grades = BTreeMap<String, f64>;
+
+const MODES: [(&str, Mode); 3] = [
+    ("keyword_ndcg@10", Mode::Keyword),
+    ("semantic_ndcg@10", Mode::Semantic),
+    ("hybrid_ndcg@10", Mode::Hybrid),
+];
+
+pub async fn measure(folder: &Path) -> Outcome<Json> {
+    let store = tempfile::tempdir()?;
+    let abstracts = load(&open(store.path())?, folder).await?;
+    let session = open(store.path())?;
+    let claims = claims(folder)?;
+    let judged = judgements(folder)?;
+    let vectors = npy::rows(&read(&folder.join("scifact_minilm_q.npy"))?)?;
+    let mut gains: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for ((claim, grades), vector) in judged.iter().zip(vectors) {
+        for (name, mode) in MODES {
+            let request = RecallRequest {
+                query: claims.get(claim).cloned(),
+                vector: Some(vector.clone()),
+                mode: Some(mode),
+                limit: Some(10),
+                ..RecallRequest::default()
+            };
+            let hits = session.recall(request).await?.hits;
+            let found: Vec<f64> = hits
+                .iter()
+                .map(|hit| {
+                    hit.record
+                        .key
+                        .as_ref()
+                        .and_then(|key| grades.get(key))
+                        .copied()
+                        .unwrap_or(0.0)
+                })
+                .collect();
+            let all: Vec<f64> = grades.values().copied().collect();
+            gains
+                .entry(name)
+                .or_default()
+                .push(ndcg_at_10(&found, &all));
+        }
+    }
+    let mut measured = json!({ "abstracts": abstracts, "claims": judged.len() });
+    for (name, gains) in &gains {
+        measured[*name] = json!(gains.iter().sum::<f64>() / gains.len() as f64);
+    }
+    let differences: Vec<f64> = gains["hybrid_ndcg@10"]
+        .iter()
+        .zip(&gains["keyword_ndcg@10"])
+        .map(|(hybrid, keyword)| hybrid - keyword)
+        .collect();
+    measured["hybrid_over_keyword_paired_t"] = json!(paired_t(&differences));
+    Ok(measured)
+}
+
+async fn load(session: &Session, folder: &Path) -> Outcome<usize> {
+    let vectors = npy::rows(&read(&folder.join("scifact_minilm_docs.npy"))?)?;
+    let mut corpus = String::new();
+    flate2::read::GzDecoder::new(read(&folder.join("corpus.jsonl.gz"))?.as_slice())
+        .read_to_string(&mut corpus)?;
+    let mut items = Vec::new();
+    for (line, vector) in corpus.lines().zip(vectors) {
+        let document: Json = serde_json::from_str(line)?;
+        items.push(NewMemory {
+            content: text(&document, "text"),
+            title: Some(text(&document, "title")),
+            key: Some(text(&document, "_id")),
+            vector: Some(vector),
+            ..NewMemory::default()
+        });
+    }
+    let count = items.len();
+    while !items.is_empty() {
+        let batch = items.drain(..items.len().min(500)).collect();
+        let reply = session
+            .remember(RememberRequest {
+                items: batch,
+                idempotency_key: None,
+            })
+            .await?;
+        for item in reply.items {
+            item?;
+        }
+    }
+    Ok(count)
+}
+
+fn claims(folder: &Path) -> Outcome<BTreeMap<String, String>> {
+    let lines = String::from_utf8(read(&folder.join("queries.jsonl"))?)?;
+    lines
+        .lines()
+        .map(|line| {
+            let claim: Json = serde_json::from_str(line)?;
+            Ok((text(&claim, "_id"), text(&claim, "text")))
+        })
+        .collect()
+}
+
+/// The test claims in the order of the query vectors, each with its graded abstracts.
+fn judgements(folder: &Path) -> Outcome<Vec<(String, Grades)>> {
+    let lines = String::from_utf8(read(&folder.join("qrels_test.tsv"))?)?;
+    let mut judged: Vec<(String, Grades)> = Vec::new();
+    for line in lines.lines().skip(1) {
+        let [claim, document, grade] = line.split('\t').collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        if judged.iter().all(|(known, _)| known != claim) {
+            judged.push((claim.to_owned(), Grades::new()));
+        }
+        if let Some((_, grades)) = judged.iter_mut().find(|(known, _)| known == claim) {
+            grades.insert(document.to_owned(), grade.trim().parse()?);
+        }
+    }
+    Ok(judged)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads its input")]
+fn read(path: &Path) -> Outcome<Vec<u8>> {
+    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+fn text(json: &Json, name: &str) -> String {
+    json.get(name)
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
