@@ -25,7 +25,10 @@ pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(_) => Err(Error::new(ErrorKind::Invalid, "the request body broke off; send it again")),
+        Err(_) => Err(Error::new(
+            ErrorKind::Invalid,
+            "the request body broke off; send it again",
+        )),
     }
 }
 
@@ -33,6 +36,8 @@ pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
 pub(crate) fn too_large(limit: usize) -> Error {
     Error::new(
         ErrorKind::TooLarge,
-        format!("the request body is larger than {limit} bytes; send fewer or smaller memories at once"),
+        format!(
+            "the request body is larger than {limit} bytes; send fewer or smaller memories at once"
+        ),
     )
 }

@@ -27,7 +27,11 @@ pub(crate) struct Presentation {
 
 /// The row of an error kind.
 pub(crate) fn present(kind: ErrorKind) -> Presentation {
-    let row = |status, rpc_code, code| Presentation { status, rpc_code, code };
+    let row = |status, rpc_code, code| Presentation {
+        status,
+        rpc_code,
+        code,
+    };
     match kind {
         ErrorKind::Invalid => row(StatusCode::BAD_REQUEST, INVALID_PARAMS, "invalid"),
         ErrorKind::Unauthorized => row(StatusCode::UNAUTHORIZED, INVALID_PARAMS, "unauthorized"),
@@ -35,11 +39,23 @@ pub(crate) fn present(kind: ErrorKind) -> Presentation {
         ErrorKind::NotFound => row(StatusCode::NOT_FOUND, INVALID_PARAMS, "not_found"),
         ErrorKind::Conflict => row(StatusCode::CONFLICT, INVALID_PARAMS, "conflict"),
         ErrorKind::TooLarge => row(StatusCode::PAYLOAD_TOO_LARGE, INVALID_PARAMS, "too_large"),
-        ErrorKind::RateLimited { .. } => row(StatusCode::TOO_MANY_REQUESTS, INTERNAL_ERROR, "rate_limited"),
-        ErrorKind::Unavailable { .. } => row(StatusCode::SERVICE_UNAVAILABLE, INTERNAL_ERROR, "unavailable"),
+        ErrorKind::RateLimited { .. } => row(
+            StatusCode::TOO_MANY_REQUESTS,
+            INTERNAL_ERROR,
+            "rate_limited",
+        ),
+        ErrorKind::Unavailable { .. } => row(
+            StatusCode::SERVICE_UNAVAILABLE,
+            INTERNAL_ERROR,
+            "unavailable",
+        ),
         ErrorKind::Corrupt => row(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, "corrupt"),
         // `ErrorKind` may grow; a kind that this table does not know is a fault of ours.
-        ErrorKind::Internal | _ => row(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, "internal"),
+        ErrorKind::Internal | _ => row(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            INTERNAL_ERROR,
+            "internal",
+        ),
     }
 }
 
@@ -65,7 +81,13 @@ pub struct ErrorDetail {
 impl ErrorBody {
     /// A failure outside the domain, such as an unknown path.
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
-        Self { error: ErrorDetail { code: code.to_owned(), field: None, message: message.into() } }
+        Self {
+            error: ErrorDetail {
+                code: code.to_owned(),
+                field: None,
+                message: message.into(),
+            },
+        }
     }
 }
 
@@ -94,9 +116,15 @@ impl From<Error> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         log(&self.0);
-        let mut response = (present(self.0.kind()).status, Json(ErrorBody::from(&self.0))).into_response();
+        let mut response = (
+            present(self.0.kind()).status,
+            Json(ErrorBody::from(&self.0)),
+        )
+            .into_response();
         if let Some(seconds) = retry_after_seconds(self.0.kind()) {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -105,9 +133,12 @@ impl IntoResponse for ApiError {
 /// How long the caller should wait, in whole seconds, where waiting helps.
 pub(crate) fn retry_after_seconds(kind: ErrorKind) -> Option<u64> {
     match kind {
-        ErrorKind::RateLimited { retry_after } | ErrorKind::Unavailable { retry_after } => {
-            Some(retry_after.as_secs().saturating_add(u64::from(retry_after.subsec_nanos() > 0)).max(1))
-        }
+        ErrorKind::RateLimited { retry_after } | ErrorKind::Unavailable { retry_after } => Some(
+            retry_after
+                .as_secs()
+                .saturating_add(u64::from(retry_after.subsec_nanos() > 0))
+                .max(1),
+        ),
         _ => None,
     }
 }
@@ -117,7 +148,11 @@ pub(crate) fn log(error: &Error) {
     if present(error.kind()).status.is_server_error() {
         tracing::error!(code = present(error.kind()).code, causes = %Causes(error), "{error}");
     } else {
-        tracing::debug!(code = present(error.kind()).code, field = error.field(), "refused");
+        tracing::debug!(
+            code = present(error.kind()).code,
+            field = error.field(),
+            "refused"
+        );
     }
 }
 
@@ -150,27 +185,48 @@ mod tests {
             (ErrorKind::NotFound, 404, -32602, "not_found"),
             (ErrorKind::Conflict, 409, -32602, "conflict"),
             (ErrorKind::TooLarge, 413, -32602, "too_large"),
-            (ErrorKind::RateLimited { retry_after: wait }, 429, -32603, "rate_limited"),
-            (ErrorKind::Unavailable { retry_after: wait }, 503, -32603, "unavailable"),
+            (
+                ErrorKind::RateLimited { retry_after: wait },
+                429,
+                -32603,
+                "rate_limited",
+            ),
+            (
+                ErrorKind::Unavailable { retry_after: wait },
+                503,
+                -32603,
+                "unavailable",
+            ),
             (ErrorKind::Corrupt, 500, -32603, "corrupt"),
             (ErrorKind::Internal, 500, -32603, "internal"),
         ];
         for (kind, status, rpc_code, code) in table {
             let row = present(kind);
-            assert_eq!((row.status.as_u16(), row.rpc_code, row.code), (status, rpc_code, code), "{kind:?}");
+            assert_eq!(
+                (row.status.as_u16(), row.rpc_code, row.code),
+                (status, rpc_code, code),
+                "{kind:?}"
+            );
         }
     }
 
     #[test]
     fn waiting_is_told_in_whole_seconds_and_never_as_none() {
         let response = ApiError(Error::new(
-            ErrorKind::Unavailable { retry_after: Duration::from_millis(1500) },
+            ErrorKind::Unavailable {
+                retry_after: Duration::from_millis(1500),
+            },
             "storage did not answer; try again",
         ))
         .into_response();
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");
-        assert_eq!(retry_after_seconds(ErrorKind::RateLimited { retry_after: Duration::ZERO }), Some(1));
+        assert_eq!(
+            retry_after_seconds(ErrorKind::RateLimited {
+                retry_after: Duration::ZERO
+            }),
+            Some(1)
+        );
         assert_eq!(retry_after_seconds(ErrorKind::Conflict), None);
     }
 

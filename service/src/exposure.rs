@@ -53,7 +53,8 @@ impl Exposure {
                 }
             }
             Self::Public { hosts, .. } => {
-                let served = |host: &str| hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+                let served =
+                    |host: &str| hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
                 if !hosts.is_empty() && !host.is_some_and(served) {
                     return Err(Refused::Host);
                 }
@@ -74,7 +75,10 @@ impl Exposure {
                 .and_then(|authority| authority.parse::<Authority>().ok())
                 .is_some_and(|authority| plain(&authority) && is_loopback(authority.host())),
             Self::Public { origins, .. } => {
-                origins.is_empty() || origins.iter().any(|known| known.eq_ignore_ascii_case(origin))
+                origins.is_empty()
+                    || origins
+                        .iter()
+                        .any(|known| known.eq_ignore_ascii_case(origin))
             }
         }
     }
@@ -82,7 +86,11 @@ impl Exposure {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (StatusCode::FORBIDDEN, Json(ErrorBody::new("forbidden", self.to_string()))).into_response()
+        (
+            StatusCode::FORBIDDEN,
+            Json(ErrorBody::new("forbidden", self.to_string())),
+        )
+            .into_response()
     }
 }
 
@@ -152,10 +160,24 @@ mod tests {
     #[test]
     fn loopback_answers_loopback_names_only() {
         let here = Exposure::Loopback;
-        for host in ["localhost", "LOCALHOST:7700", "127.0.0.1", "127.0.0.1:7700", "[::1]", "[::1]:7700"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:7700",
+            "127.0.0.1",
+            "127.0.0.1:7700",
+            "[::1]",
+            "[::1]:7700",
+        ] {
             assert_eq!(admit(&here, Some(host), None), Ok(()), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:7700", "127.0.0.1@evil.example", "", "::1"] {
+        for host in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:7700",
+            "127.0.0.1@evil.example",
+            "",
+            "::1",
+        ] {
             assert_eq!(admit(&here, Some(host), None), Err(Refused::Host), "{host}");
         }
     }
@@ -163,26 +185,73 @@ mod tests {
     #[test]
     fn loopback_refuses_pages_from_elsewhere() {
         let here = Exposure::Loopback;
-        for origin in ["http://localhost", "http://localhost:6274", "https://127.0.0.1:1", "http://[::1]:3"] {
-            assert_eq!(admit(&here, Some("localhost"), Some(origin)), Ok(()), "{origin}");
+        for origin in [
+            "http://localhost",
+            "http://localhost:6274",
+            "https://127.0.0.1:1",
+            "http://[::1]:3",
+        ] {
+            assert_eq!(
+                admit(&here, Some("localhost"), Some(origin)),
+                Ok(()),
+                "{origin}"
+            );
         }
-        for origin in ["null", "https://evil.example", "http://localhost.evil.example", "http://a@localhost", "file://localhost", ""] {
-            assert_eq!(admit(&here, Some("localhost"), Some(origin)), Err(Refused::Origin), "{origin}");
+        for origin in [
+            "null",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "http://a@localhost",
+            "file://localhost",
+            "",
+        ] {
+            assert_eq!(
+                admit(&here, Some("localhost"), Some(origin)),
+                Err(Refused::Origin),
+                "{origin}"
+            );
         }
     }
 
     #[test]
     fn a_public_service_narrows_by_its_lists() {
-        let open = Exposure::Public { hosts: Vec::new(), origins: Vec::new() };
-        assert_eq!(admit(&open, Some("anything.example"), Some("https://inspector.example")), Ok(()));
+        let open = Exposure::Public {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        };
+        assert_eq!(
+            admit(
+                &open,
+                Some("anything.example"),
+                Some("https://inspector.example")
+            ),
+            Ok(())
+        );
         let narrow = Exposure::Public {
             hosts: vec!["mem.example".to_owned()],
             origins: vec!["https://app.example".to_owned()],
         };
-        assert_eq!(admit(&narrow, Some("MEM.example:443"), Some("https://app.example")), Ok(()));
+        assert_eq!(
+            admit(
+                &narrow,
+                Some("MEM.example:443"),
+                Some("https://app.example")
+            ),
+            Ok(())
+        );
         assert_eq!(admit(&narrow, Some("mem.example"), None), Ok(()));
-        assert_eq!(admit(&narrow, Some("other.example"), None), Err(Refused::Host));
+        assert_eq!(
+            admit(&narrow, Some("other.example"), None),
+            Err(Refused::Host)
+        );
         assert_eq!(admit(&narrow, None, None), Err(Refused::Host));
-        assert_eq!(admit(&narrow, Some("mem.example"), Some("https://app.example.evil.example")), Err(Refused::Origin));
+        assert_eq!(
+            admit(
+                &narrow,
+                Some("mem.example"),
+                Some("https://app.example.evil.example")
+            ),
+            Err(Refused::Origin)
+        );
     }
 }

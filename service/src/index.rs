@@ -35,6 +35,12 @@ pub(crate) async fn serve(State(app): State<Arc<App>>, request: Request) -> Resp
 
 /// Any path that does not exist.
 pub(crate) async fn not_found() -> Response {
-    (StatusCode::NOT_FOUND, Json(ErrorBody::new("not_found", "there is nothing at this path; GET / lists what there is")))
+    (
+        StatusCode::NOT_FOUND,
+        Json(ErrorBody::new(
+            "not_found",
+            "there is nothing at this path; GET / lists what there is",
+        )),
+    )
         .into_response()
 }

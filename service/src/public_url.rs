@@ -27,9 +27,17 @@ pub(crate) fn origin(app: &App, parts: &Parts) -> String {
 
 /// The first of a comma-separated list: the hop that is nearest to the client.
 fn first<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()?.split(',').next().map(str::trim)
+    headers
+        .get(name)?
+        .to_str()
+        .ok()?
+        .split(',')
+        .next()
+        .map(str::trim)
 }
 
 fn authority(text: &str) -> Option<Authority> {
-    text.parse().ok().filter(|authority: &Authority| !authority.as_str().contains('@'))
+    text.parse()
+        .ok()
+        .filter(|authority: &Authority| !authority.as_str().contains('@'))
 }

@@ -20,7 +20,9 @@ use serde_json::{Value, json};
 use support::{MODERN, app, database, key, tenant};
 
 async fn connection() -> Connection {
-    Connection::open(&app(&database(), AuthMode::Open { tenant: tenant() }), None).await.unwrap()
+    Connection::open(&app(&database(), AuthMode::Open { tenant: tenant() }), None)
+        .await
+        .unwrap()
 }
 
 async fn ask(connection: &Connection, message: Value) -> Value {
@@ -36,25 +38,55 @@ fn request(method: &str, params: Value) -> Value {
 #[tokio::test]
 async fn a_client_with_a_handshake() {
     let connection = connection().await;
-    let hello = request("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}));
-    assert_eq!(ask(&connection, hello).await["result"]["protocolVersion"], "2025-06-18");
+    let hello = request(
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+    );
+    assert_eq!(
+        ask(&connection, hello).await["result"]["protocolVersion"],
+        "2025-06-18"
+    );
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
     assert_eq!(connection.handle_line(&initialized).await, None);
-    assert_eq!(ask(&connection, request("ping", json!({}))).await["result"], json!({}));
+    assert_eq!(
+        ask(&connection, request("ping", json!({}))).await["result"],
+        json!({})
+    );
     let tools = ask(&connection, request("tools/list", json!({}))).await;
     assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
     assert!(tools["result"].get("resultType").is_none());
-    let stored = ask(&connection, request("tools/call", json!({"name": "remember", "arguments": {"content": "line\nbreak"}}))).await;
+    let stored = ask(
+        &connection,
+        request(
+            "tools/call",
+            json!({"name": "remember", "arguments": {"content": "line\nbreak"}}),
+        ),
+    )
+    .await;
     assert_eq!(stored["result"]["isError"], false);
-    let found = ask(&connection, request("tools/call", json!({"name": "recall", "arguments": {"query": "break"}}))).await;
-    assert_eq!(found["result"]["structuredContent"]["hits"][0]["content"], "line\nbreak");
+    let found = ask(
+        &connection,
+        request(
+            "tools/call",
+            json!({"name": "recall", "arguments": {"query": "break"}}),
+        ),
+    )
+    .await;
+    assert_eq!(
+        found["result"]["structuredContent"]["hits"][0]["content"],
+        "line\nbreak"
+    );
 }
 
 #[tokio::test]
 async fn a_client_without_a_handshake() {
     let connection = connection().await;
     let meta = json!({"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}});
-    let found = ask(&connection, request("server/discover", json!({"_meta": meta}))).await;
+    let found = ask(
+        &connection,
+        request("server/discover", json!({"_meta": meta})),
+    )
+    .await;
     assert_eq!(found["result"]["resultType"], "complete");
     let tools = ask(&connection, request("tools/list", json!({"_meta": meta}))).await;
     assert_eq!(tools["result"]["ttlMs"], 3_600_000);
@@ -63,7 +95,12 @@ async fn a_client_without_a_handshake() {
     let later = json!({"io.modelcontextprotocol/protocolVersion": "2099-01-01", "io.modelcontextprotocol/clientCapabilities": {}});
     let refused = ask(&connection, request("tools/list", json!({"_meta": later}))).await;
     assert_eq!(refused["error"]["code"], -32022);
-    assert!(refused["error"]["data"]["supported"].as_array().unwrap().contains(&json!(MODERN)));
+    assert!(
+        refused["error"]["data"]["supported"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(MODERN))
+    );
     let handshake = ask(&connection, request("initialize", json!({"_meta": meta}))).await;
     assert_eq!(handshake["error"]["code"], -32601);
 }
@@ -71,11 +108,21 @@ async fn a_client_without_a_handshake() {
 #[tokio::test]
 async fn lines_that_are_no_request() {
     let connection = connection().await;
-    for silent in ["", "   ", r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#] {
+    for silent in [
+        "",
+        "   ",
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#,
+    ] {
         assert_eq!(connection.handle_line(silent).await, None, "{silent:?}");
     }
-    for (line, code) in [("{", -32700), ("[]", -32600), ("1", -32600), (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600)] {
-        let answer: Value = serde_json::from_str(&connection.handle_line(line).await.unwrap()).unwrap();
+    for (line, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        ("1", -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+    ] {
+        let answer: Value =
+            serde_json::from_str(&connection.handle_line(line).await.unwrap()).unwrap();
         assert_eq!(answer["error"]["code"], code, "{line}");
         assert!(answer.get("id").is_none(), "{line}");
     }
@@ -84,7 +131,14 @@ async fn lines_that_are_no_request() {
 #[tokio::test]
 async fn a_read_only_connection_and_a_keyed_one() {
     let connection = connection().await.read_only();
-    let refused = ask(&connection, request("tools/call", json!({"name": "remember", "arguments": {"content": "x"}}))).await;
+    let refused = ask(
+        &connection,
+        request(
+            "tools/call",
+            json!({"name": "remember", "arguments": {"content": "x"}}),
+        ),
+    )
+    .await;
     assert_eq!(refused["result"]["isError"], true);
 
     let database = database();

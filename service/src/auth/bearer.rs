@@ -18,14 +18,26 @@ pub(crate) enum Bearer<'a> {
 pub(crate) fn token(headers: &HeaderMap) -> Bearer<'_> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
-        return if headers.contains_key(header::AUTHORIZATION) { Bearer::Malformed } else { Bearer::Absent };
+        return if headers.contains_key(header::AUTHORIZATION) {
+            Bearer::Malformed
+        } else {
+            Bearer::Absent
+        };
     };
-    let Some((scheme, token)) = value.to_str().ok().and_then(|value| value.trim().split_once(' ')) else {
+    let Some((scheme, token)) = value
+        .to_str()
+        .ok()
+        .and_then(|value| value.trim().split_once(' '))
+    else {
         return Bearer::Malformed;
     };
     let token = token.trim();
     let visible = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    if scheme.eq_ignore_ascii_case("bearer") && visible { Bearer::Token(token) } else { Bearer::Malformed }
+    if scheme.eq_ignore_ascii_case("bearer") && visible {
+        Bearer::Token(token)
+    } else {
+        Bearer::Malformed
+    }
 }
 
 #[cfg(test)]

@@ -55,9 +55,12 @@ impl Refusal {
                 "this credential is not valid; present another".to_owned(),
                 ", error=\"invalid_token\"",
             ),
-            Self::Insufficient(message) => {
-                (StatusCode::FORBIDDEN, "forbidden", message, ", error=\"insufficient_scope\"")
-            }
+            Self::Insufficient(message) => (
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                message,
+                ", error=\"insufficient_scope\"",
+            ),
         };
         let metadata = metadata::location(app, parts);
         let challenge = format!(

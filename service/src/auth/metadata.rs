@@ -37,12 +37,26 @@ struct ProtectedResource<'a> {
 pub(crate) async fn serve(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let Some(resource) = resource(parts.uri.path()) else {
-        return (StatusCode::NOT_FOUND, Json(ErrorBody::new("not_found", "there is no such well-known document here")))
+        return (
+            StatusCode::NOT_FOUND,
+            Json(ErrorBody::new(
+                "not_found",
+                "there is no such well-known document here",
+            )),
+        )
             .into_response();
     };
     if !matches!(parts.method, Method::GET | Method::HEAD) {
-        let body = Json(ErrorBody::new("method_not_allowed", "this document can only be read; use GET"));
-        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, OPTIONS")], body).into_response();
+        let body = Json(ErrorBody::new(
+            "method_not_allowed",
+            "this document can only be read; use GET",
+        ));
+        return (
+            StatusCode::METHOD_NOT_ALLOWED,
+            [(header::ALLOW, "GET, HEAD, OPTIONS")],
+            body,
+        )
+            .into_response();
     }
     let document = ProtectedResource {
         resource: format!("{}{resource}", public_url::origin(&app, &parts)),
@@ -52,7 +66,10 @@ pub(crate) async fn serve(State(app): State<Arc<App>>, request: Request) -> Resp
         resource_name: "Ostraca memory",
     };
     let mut response = Json(document).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=3600"),
+    );
     response
 }
 

@@ -29,7 +29,11 @@ pub(crate) async fn session(app: &App, headers: &HeaderMap) -> Result<Session, R
         AuthMode::Keys => match bearer::token(headers) {
             Bearer::Absent => return Err(Refusal::Missing),
             Bearer::Malformed => return Err(Refusal::Invalid),
-            Bearer::Token(token) => app.database.authenticate(token).await.map_err(Refusal::from)?,
+            Bearer::Token(token) => app
+                .database
+                .authenticate(token)
+                .await
+                .map_err(Refusal::from)?,
         },
     };
     Ok(app.database.session(caller))

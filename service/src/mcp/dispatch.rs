@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use ostraca_memory::Session;
-use rmcp::model::{ClientRequest, ErrorCode, ErrorData, MetaObject, RequestMetaObject};
+use rmcp::model::{
+    ClientRequest, ErrorCode, ErrorData, MetaObject, NumberOrString, RequestMetaObject,
+};
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, Service};
 use serde_json::{Map, Value, json};
@@ -28,7 +30,12 @@ pub(crate) struct View {
 }
 
 /// Answers one request.
-pub(crate) async fn dispatch(server: &MemoryServer, view: View, era: &Era, call: &Call) -> Result<Value, ErrorData> {
+pub(crate) async fn dispatch(
+    server: &MemoryServer,
+    view: View,
+    era: &Era,
+    call: &Call,
+) -> Result<Value, ErrorData> {
     let modern = matches!(era, Era::Modern(_));
     if modern && call.method == "initialize" {
         let message = "method not found: initialize is not part of 2026-07-28; without _meta it opens an older revision";
@@ -42,7 +49,9 @@ pub(crate) async fn dispatch(server: &MemoryServer, view: View, era: &Era, call:
         ErrorData::internal_error("the result could not be written", None)
     })?;
     if modern && let Some(result) = result.as_object_mut() {
-        let meta = result.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+        let meta = result
+            .entry("_meta")
+            .or_insert_with(|| Value::Object(Map::new()));
         if let Some(meta) = meta.as_object_mut() {
             meta.insert(META_SERVER.to_owned(), json!(server.identity()));
         }
@@ -57,15 +66,18 @@ fn context(
     call: &Call,
     request: &ClientRequest,
 ) -> Result<RequestContext<RoleServer>, ErrorData> {
-    let peer = server.peer().ok_or_else(|| ErrorData::internal_error("the server could not be set up", None))?;
-    let id = serde_json::from_value(call.id.clone())
-        .map_err(|_| ErrorData::invalid_request("id must be a string or an integer of 64 bits", None))?;
-    let mut context = RequestContext::new(id, peer);
+    let peer = server
+        .peer()
+        .ok_or_else(|| ErrorData::internal_error("the server could not be set up", None))?;
+    // The answer carries the id as it was sent; rmcp's own would not hold every integer.
+    let mut context = RequestContext::new(NumberOrString::Number(0), peer);
     if let Some(Value::Object(meta)) = call.params.get("_meta") {
         context.meta = RequestMetaObject(MetaObject(meta.clone()));
     }
     // A legacy request says nothing about its revision, and rmcp looks here first.
-    if !matches!(request, ClientRequest::InitializeRequest(_)) && context.meta.protocol_version().is_none() {
+    if !matches!(request, ClientRequest::InitializeRequest(_))
+        && context.meta.protocol_version().is_none()
+    {
         context.meta.set_protocol_version(era.version());
     }
     context.extensions.insert(view);

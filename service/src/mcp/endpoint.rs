@@ -25,13 +25,26 @@ use crate::mcp::server::MemoryServer;
 use crate::mcp::standard_headers::{self, text};
 
 /// Serves one HTTP request to an endpoint.
-pub(crate) async fn serve(app: &App, server: &MemoryServer, reachable: Reachable, request: Request) -> Response {
+pub(crate) async fn serve(
+    app: &App,
+    server: &MemoryServer,
+    reachable: Reachable,
+    request: Request,
+) -> Response {
     let limit = app.settings.max_body_bytes;
     let (parts, body) = request.into_parts();
     if parts.method != Method::POST {
         // Clients that hope for a stream stop asking once they read 405.
-        let body = Json(ErrorBody::new("method_not_allowed", "MCP is served by POST; there is no stream to GET"));
-        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], body).into_response();
+        let body = Json(ErrorBody::new(
+            "method_not_allowed",
+            "MCP is served by POST; there is no stream to GET",
+        ));
+        return (
+            StatusCode::METHOD_NOT_ALLOWED,
+            [(header::ALLOW, "POST, OPTIONS")],
+            body,
+        )
+            .into_response();
     }
     if body_limit::declared_over(&parts.headers, limit) {
         return ApiError(body_limit::too_large(limit)).into_response();
@@ -44,7 +57,10 @@ pub(crate) async fn serve(app: &App, server: &MemoryServer, reachable: Reachable
         Err(refusal) => return refusal.respond(app, &parts),
     };
     if !is_json(&parts.headers) {
-        let body = ErrorBody::new("unsupported_media_type", "Content-Type must be application/json");
+        let body = ErrorBody::new(
+            "unsupported_media_type",
+            "Content-Type must be application/json",
+        );
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, Json(body)).into_response();
     }
     let body = match body_limit::read(body, limit).await {
@@ -68,19 +84,45 @@ pub(crate) async fn serve(app: &App, server: &MemoryServer, reachable: Reachable
         }
     };
     let caller = session.caller();
-    if !server.tools().iter().any(|tool| caller.may(tool.permission())) {
-        let message = "this credential may neither read nor write memories; use one that has memories:read";
+    if !server
+        .tools()
+        .iter()
+        .any(|tool| caller.may(tool.permission()))
+    {
+        let message =
+            "this credential may neither read nor write memories; use one that has memories:read";
         return Refusal::Insufficient(message.to_owned()).respond(app, &parts);
     }
-    let view = View { session: Arc::new(session), selection: Arc::new(selection) };
+    let view = View {
+        session: Arc::new(session),
+        selection: Arc::new(selection),
+    };
     let outcome = dispatch(server, view, &era, &call).await;
     let status = status(&era, &outcome);
+    log(server, &call, &era, status);
     message(status, &answer(call.id, outcome))
+}
+
+/// One line a request: never what it says, nor who may say it.
+fn log(server: &MemoryServer, call: &Call, era: &Era, status: StatusCode) {
+    let param = |name: &str| call.params.get(name).and_then(Value::as_str);
+    let traceparent = call.meta("traceparent").and_then(Value::as_str);
+    tracing::debug!(
+        method = %call.method.chars().take(64).collect::<String>(),
+        tool = param("name").filter(|name| server.tools().find(name).is_some()),
+        revision = era.version().as_str(),
+        traceparent,
+        status = status.as_u16(),
+        "MCP request"
+    );
 }
 
 /// The revision of the request, with its headers checked.
 fn accept(call: &Call, parts: &Parts) -> Result<Era, Failure> {
-    let era = judge(call, Announced::Header(text(&parts.headers, "mcp-protocol-version")))?;
+    let era = judge(
+        call,
+        Announced::Header(text(&parts.headers, "mcp-protocol-version")),
+    )?;
     if matches!(era, Era::Modern(_)) {
         standard_headers::check(call, &parts.headers)?;
     }
@@ -115,6 +157,8 @@ fn refused(failure: Failure) -> Response {
 
 fn message(status: StatusCode, message: &Value) -> Response {
     let mut response = (status, Json(message)).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

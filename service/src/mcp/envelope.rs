@@ -34,7 +34,11 @@ impl Call {
 
     /// A failure of this request.
     pub(crate) fn fail(&self, status: StatusCode, error: ErrorData) -> Failure {
-        Failure { status, id: Some(self.id.clone()), error }
+        Failure {
+            status,
+            id: Some(self.id.clone()),
+            error,
+        }
     }
 }
 
@@ -52,7 +56,11 @@ pub(crate) struct Failure {
 impl Failure {
     /// A message that is no request at all.
     pub(crate) fn malformed(status: StatusCode, code: ErrorCode, message: &'static str) -> Self {
-        Self { status, id: None, error: ErrorData::new(code, message, None) }
+        Self {
+            status,
+            id: None,
+            error: ErrorData::new(code, message, None),
+        }
     }
 
     /// The JSON-RPC message. The id is left out, never null, when there is none.
@@ -79,7 +87,8 @@ pub(crate) fn answer(id: Value, outcome: Result<Value, ErrorData>) -> Value {
 
 /// Reads one message.
 pub(crate) fn read(body: &[u8]) -> Result<Message, Failure> {
-    let invalid = |message| Failure::malformed(StatusCode::BAD_REQUEST, ErrorCode::INVALID_REQUEST, message);
+    let invalid =
+        |message| Failure::malformed(StatusCode::BAD_REQUEST, ErrorCode::INVALID_REQUEST, message);
     let value: Value = serde_json::from_slice(body).map_err(|_| {
         Failure::malformed(
             StatusCode::BAD_REQUEST,
@@ -110,7 +119,9 @@ pub(crate) fn read(body: &[u8]) -> Result<Message, Failure> {
     }
     let Some(Value::String(method)) = message.remove("method") else {
         // A response, for one: nothing of ours is ever pending at a client.
-        return Err(with_id(invalid("the message has no method, so it is no request")));
+        return Err(with_id(invalid(
+            "the message has no method, so it is no request",
+        )));
     };
     let params = match message.remove("params") {
         None | Some(Value::Null) => Map::new(),
@@ -129,16 +140,25 @@ mod tests {
 
     fn refusal(body: &str) -> (i64, Option<Value>) {
         let message = read(body.as_bytes()).unwrap_err().message();
-        (message["error"]["code"].as_i64().unwrap(), message.get("id").cloned())
+        (
+            message["error"]["code"].as_i64().unwrap(),
+            message.get("id").cloned(),
+        )
     }
 
     #[test]
     fn reads_requests_and_notifications() {
-        let Message::Request(call) = read(br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":null}"#).unwrap() else {
+        let Message::Request(call) =
+            read(br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":null}"#).unwrap()
+        else {
             panic!("a request")
         };
-        assert_eq!((call.id, call.method.as_str(), call.params.len()), (json!(7), "ping", 0));
-        let notification = read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
+        assert_eq!(
+            (call.id, call.method.as_str(), call.params.len()),
+            (json!(7), "ping", 0)
+        );
+        let notification =
+            read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
         assert!(matches!(notification, Message::Notification));
     }
 
@@ -146,12 +166,33 @@ mod tests {
     fn refuses_what_is_not_one_message() {
         assert_eq!(refusal("{"), (-32700, None));
         assert_eq!(refusal("7"), (-32600, None));
-        assert_eq!(refusal(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#), (-32600, None));
-        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#), (-32600, None));
-        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#), (-32600, None));
-        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#), (-32600, None));
-        assert_eq!(refusal(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#), (-32600, Some(json!(1))));
-        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), (-32600, Some(json!(1))));
-        assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#), (-32600, Some(json!("a"))));
+        assert_eq!(
+            refusal(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
+            (-32600, None)
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
+            (-32600, None)
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#),
+            (-32600, None)
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#),
+            (-32600, None)
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#),
+            (-32600, Some(json!(1)))
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            (-32600, Some(json!(1)))
+        );
+        assert_eq!(
+            refusal(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#),
+            (-32600, Some(json!("a")))
+        );
     }
 }

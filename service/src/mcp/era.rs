@@ -15,8 +15,11 @@ pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabi
 
 /// The revisions that we advertise. Older ones are still accepted in `initialize`,
 /// because some clients give up when their version is not echoed.
-pub(crate) const ADVERTISED: [ProtocolVersion; 3] =
-    [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+pub(crate) const ADVERTISED: [ProtocolVersion; 3] = [
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
 
 /// What a client speaks that has said nothing, by the rules of the older revisions.
 const UNSAID: ProtocolVersion = ProtocolVersion::V_2025_03_26;
@@ -64,11 +67,20 @@ pub(crate) fn judge(call: &Call, announced: Announced<'_>) -> Result<Era, Failur
     let modern = in_meta.is_some()
         || call.meta(META_CAPABILITIES).is_some()
         || call.method == "server/discover"
-        || (call.method != "initialize" && header.is_some_and(|header| header >= ProtocolVersion::V_2026_07_28.as_str()));
-    if modern { judge_modern(call, announced, in_meta) } else { judge_legacy(call, announced) }
+        || (call.method != "initialize"
+            && header.is_some_and(|header| header >= ProtocolVersion::V_2026_07_28.as_str()));
+    if modern {
+        judge_modern(call, announced, in_meta)
+    } else {
+        judge_legacy(call, announced)
+    }
 }
 
-fn judge_modern(call: &Call, announced: Announced<'_>, in_meta: Option<&str>) -> Result<Era, Failure> {
+fn judge_modern(
+    call: &Call,
+    announced: Announced<'_>,
+    in_meta: Option<&str>,
+) -> Result<Era, Failure> {
     // A request without `_meta` under a header that nobody here knows comes from a
     // later revision; telling it what we speak helps more than naming a field.
     if let (None, Some(header)) = (in_meta, announced.header())
@@ -85,7 +97,10 @@ fn judge_modern(call: &Call, announced: Announced<'_>, in_meta: Option<&str>) ->
     }
     let (Some(version), true) = (in_meta, missing.is_empty()) else {
         let message = format!("request _meta lacks {}", missing.join(" and "));
-        return Err(call.fail(StatusCode::BAD_REQUEST, ErrorData::invalid_params(message, None)));
+        return Err(call.fail(
+            StatusCode::BAD_REQUEST,
+            ErrorData::invalid_params(message, None),
+        ));
     };
     if let Announced::Header(header) = announced {
         match header {
@@ -99,40 +114,58 @@ fn judge_modern(call: &Call, announced: Announced<'_>, in_meta: Option<&str>) ->
             Some(_) => {}
         }
     }
-    advertised(version).map(Era::Modern).ok_or_else(|| unsupported(call, version))
+    advertised(version)
+        .map(Era::Modern)
+        .ok_or_else(|| unsupported(call, version))
 }
 
 fn judge_legacy(call: &Call, announced: Announced<'_>) -> Result<Era, Failure> {
     match announced {
-        Announced::Header(Some(header)) if call.method != "initialize" => ProtocolVersion::KNOWN_VERSIONS
-            .iter()
-            .find(|version| version.as_str() == header)
-            .cloned()
-            .map(Era::Legacy)
-            .ok_or_else(|| {
-                let message = format!("MCP-Protocol-Version {header:?} is not supported");
-                let data = json!({"supported": ADVERTISED, "requested": header});
-                call.fail(StatusCode::BAD_REQUEST, ErrorData::invalid_request(message, Some(data)))
-            }),
-        Announced::Header(_) => Ok(Era::Legacy(UNSAID)),
-        Announced::Handshake(agreed) => {
-            Ok(Era::Legacy(agreed.cloned().unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE)))
+        Announced::Header(Some(header)) if call.method != "initialize" => {
+            ProtocolVersion::KNOWN_VERSIONS
+                .iter()
+                .find(|version| version.as_str() == header)
+                .cloned()
+                .map(Era::Legacy)
+                .ok_or_else(|| {
+                    let message = format!("MCP-Protocol-Version {header:?} is not supported");
+                    let data = json!({"supported": ADVERTISED, "requested": header});
+                    call.fail(
+                        StatusCode::BAD_REQUEST,
+                        ErrorData::invalid_request(message, Some(data)),
+                    )
+                })
         }
+        Announced::Header(_) => Ok(Era::Legacy(UNSAID)),
+        Announced::Handshake(agreed) => Ok(Era::Legacy(
+            agreed
+                .cloned()
+                .unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        )),
     }
 }
 
 /// The refusal of a request whose headers and body disagree.
 pub(crate) fn mismatch(call: &Call, message: impl Into<String>) -> Failure {
     let message = format!("header mismatch: {}", message.into());
-    call.fail(StatusCode::BAD_REQUEST, ErrorData::new(ErrorCode::HEADER_MISMATCH, message, None))
+    call.fail(
+        StatusCode::BAD_REQUEST,
+        ErrorData::new(ErrorCode::HEADER_MISMATCH, message, None),
+    )
 }
 
 fn unsupported(call: &Call, requested: &str) -> Failure {
     let data = json!({"supported": ADVERTISED, "requested": requested});
-    let error = ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version", Some(data));
+    let error = ErrorData::new(
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+        "unsupported protocol version",
+        Some(data),
+    );
     call.fail(StatusCode::BAD_REQUEST, error)
 }
 
 fn advertised(version: &str) -> Option<ProtocolVersion> {
-    ADVERTISED.into_iter().find(|known| known.as_str() == version)
+    ADVERTISED
+        .into_iter()
+        .find(|known| known.as_str() == version)
 }

@@ -16,7 +16,11 @@ mod tests {
 
     #[test]
     fn instructions_stay_short() {
-        assert!((300..=800).contains(&INSTRUCTIONS.len()), "{} characters", INSTRUCTIONS.len());
+        assert!(
+            (300..=800).contains(&INSTRUCTIONS.len()),
+            "{} characters",
+            INSTRUCTIONS.len()
+        );
         insta::assert_snapshot!(INSTRUCTIONS);
     }
 }

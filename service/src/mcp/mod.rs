@@ -33,7 +33,9 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
     let server = Arc::new(MemoryServer::new(&app.version));
     let endpoint = |reachable: Reachable| {
         let (app, server) = (Arc::clone(app), Arc::clone(&server));
-        any(move |request: Request| async move { endpoint::serve(&app, &server, reachable, request).await })
+        any(move |request: Request| async move {
+            endpoint::serve(&app, &server, reachable, request).await
+        })
     };
     Router::new()
         .route("/mcp", endpoint(Reachable::Everything))

@@ -19,9 +19,13 @@ impl ServerHandler for Nobody {}
 pub(crate) fn inert() -> std::io::Result<Peer<RoleServer>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let entered = runtime.enter();
-    let hello = ClientJsonRpcMessage::notification(ClientNotification::InitializedNotification(NotificationNoParam::default()));
+    let hello = ClientJsonRpcMessage::notification(ClientNotification::InitializedNotification(
+        NotificationNoParam::default(),
+    ));
     let (transport, _responses) = OneshotTransport::<RoleServer>::new(hello);
-    let peer = serve_directly::<RoleServer, _, _, _, _>(Nobody, transport, None).peer().clone();
+    let peer = serve_directly::<RoleServer, _, _, _, _>(Nobody, transport, None)
+        .peer()
+        .clone();
     drop(entered);
     // A plain drop would block, which is not allowed inside another runtime.
     runtime.shutdown_background();

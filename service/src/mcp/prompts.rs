@@ -4,8 +4,11 @@
 
 use std::fmt::Write as _;
 
-use ostraca_memory::{Error, RecallRequest, ScopePath, ScopeSelector, Reach, Session};
-use rmcp::model::{ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
+use ostraca_memory::{Error, Reach, RecallRequest, ScopePath, ScopeSelector, Session};
+use rmcp::model::{
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument,
+    PromptMessage, Role,
+};
 use serde_json::{Map, Value, json};
 
 use crate::error::{ErrorBody, log, present};
@@ -26,15 +29,25 @@ pub(crate) fn list() -> Vec<Prompt> {
         .with_description("Where to look, as a path such as projects/atlas. Absent: everywhere.")
         .with_required(false);
     vec![
-        Prompt::new(CONTEXT, Some("Brings what is remembered about a topic into the conversation."), Some(vec![topic, scope]))
-            .with_title("Recall context"),
+        Prompt::new(
+            CONTEXT,
+            Some("Brings what is remembered about a topic into the conversation."),
+            Some(vec![topic, scope]),
+        )
+        .with_title("Recall context"),
     ]
 }
 
 /// The messages of a prompt.
-pub(crate) async fn get(session: &Session, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+pub(crate) async fn get(
+    session: &Session,
+    request: GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
     if request.name != CONTEXT {
-        return Err(ErrorData::invalid_params(format!("unknown prompt: {}", request.name), None));
+        return Err(ErrorData::invalid_params(
+            format!("unknown prompt: {}", request.name),
+            None,
+        ));
     }
     let arguments = request.arguments.unwrap_or_default();
     let topic = text(&arguments, "topic")?
@@ -43,35 +56,62 @@ pub(crate) async fn get(session: &Session, request: GetPromptRequestParams) -> R
     let scope = match text(&arguments, "scope")? {
         None | Some("") => ScopeSelector::all(),
         Some(path) => {
-            let path = ScopePath::parse(path).map_err(|error| ErrorData::invalid_params(format!("scope: {error}"), None))?;
-            ScopeSelector { path, reach: Reach::Inherited }
+            let path = ScopePath::parse(path)
+                .map_err(|error| ErrorData::invalid_params(format!("scope: {error}"), None))?;
+            ScopeSelector {
+                path,
+                reach: Reach::Inherited,
+            }
         }
     };
-    let request = RecallRequest { query: Some(topic.to_owned()), scope, limit: Some(HITS), ..RecallRequest::default() };
-    let reply = RecallReply::from(session.recall(request).await.map_err(|error| failure(&error))?);
+    let request = RecallRequest {
+        query: Some(topic.to_owned()),
+        scope,
+        limit: Some(HITS),
+        ..RecallRequest::default()
+    };
+    let reply = RecallReply::from(
+        session
+            .recall(request)
+            .await
+            .map_err(|error| failure(&error))?,
+    );
     let text = render(topic, reply.hits.iter().map(|hit| &hit.memory));
-    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
-        .with_description("Memories about the topic, as data"))
+    Ok(
+        GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+            .with_description("Memories about the topic, as data"),
+    )
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, ErrorData> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(ErrorData::invalid_params(format!("{name}: must be text"), None)),
+        Some(_) => Err(ErrorData::invalid_params(
+            format!("{name}: must be text"),
+            None,
+        )),
     }
 }
 
 fn failure(error: &Error) -> ErrorData {
     log(error);
-    ErrorData::new(ErrorCode(present(error.kind()).rpc_code), error.to_string(), Some(json!(ErrorBody::from(error).error)))
+    ErrorData::new(
+        ErrorCode(present(error.kind()).rpc_code),
+        error.to_string(),
+        Some(json!(ErrorBody::from(error).error)),
+    )
 }
 
 /// One message: what this is, then the memories inside a fence that none of them can close.
 fn render<'a>(topic: &str, memories: impl Iterator<Item = &'a Memory>) -> String {
     let mut body = String::new();
     for memory in memories {
-        let place = if memory.scope.is_empty() { "root" } else { &memory.scope };
+        let place = if memory.scope.is_empty() {
+            "root"
+        } else {
+            &memory.scope
+        };
         let _ = writeln!(body, "[{} | {place} | {}]", memory.id, memory.updated_at);
         if let Some(title) = &memory.title {
             let _ = writeln!(body, "{title}");
@@ -91,7 +131,11 @@ fn render<'a>(topic: &str, memories: impl Iterator<Item = &'a Memory>) -> String
 
 /// Backticks, more than any run of them in the text.
 fn fence(text: &str) -> String {
-    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 

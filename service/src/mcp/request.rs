@@ -3,9 +3,10 @@
 //! method first keeps "bad params" and "no such method" apart.
 
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientRequest, CompleteRequestParams, DiscoverRequestParams, ErrorCode, ErrorData,
-    GetPromptRequestParams, Implementation, InitializeRequestParams, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, Request, RequestNoParam, RequestOptionalParam,
+    CallToolRequestParams, ClientCapabilities, ClientRequest, CompleteRequestParams,
+    DiscoverRequestParams, ErrorCode, ErrorData, GetPromptRequestParams, Implementation,
+    InitializeRequestParams, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    Request, RequestNoParam, RequestOptionalParam,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -17,18 +18,34 @@ pub(crate) fn typed(call: &Call) -> Result<ClientRequest, ErrorData> {
     let params = &call.params;
     Ok(match call.method.as_str() {
         "initialize" => ClientRequest::InitializeRequest(Request::new(initialize(params))),
-        "server/discover" => ClientRequest::DiscoverRequest(Request::new(DiscoverRequestParams::default())),
+        "server/discover" => {
+            ClientRequest::DiscoverRequest(Request::new(DiscoverRequestParams::default()))
+        }
         "ping" => ClientRequest::PingRequest(RequestNoParam::default()),
         "tools/list" => ClientRequest::ListToolsRequest(paginated(params)?),
-        "tools/call" => ClientRequest::CallToolRequest(Request::new(read::<CallToolRequestParams>(params)?)),
+        "tools/call" => {
+            ClientRequest::CallToolRequest(Request::new(read::<CallToolRequestParams>(params)?))
+        }
         "resources/list" => ClientRequest::ListResourcesRequest(paginated(params)?),
-        "resources/templates/list" => ClientRequest::ListResourceTemplatesRequest(paginated(params)?),
-        "resources/read" => ClientRequest::ReadResourceRequest(Request::new(read::<ReadResourceRequestParams>(params)?)),
+        "resources/templates/list" => {
+            ClientRequest::ListResourceTemplatesRequest(paginated(params)?)
+        }
+        "resources/read" => ClientRequest::ReadResourceRequest(Request::new(read::<
+            ReadResourceRequestParams,
+        >(params)?)),
         "prompts/list" => ClientRequest::ListPromptsRequest(paginated(params)?),
-        "prompts/get" => ClientRequest::GetPromptRequest(Request::new(read::<GetPromptRequestParams>(params)?)),
-        "completion/complete" => ClientRequest::CompleteRequest(Request::new(read::<CompleteRequestParams>(params)?)),
+        "prompts/get" => {
+            ClientRequest::GetPromptRequest(Request::new(read::<GetPromptRequestParams>(params)?))
+        }
+        "completion/complete" => {
+            ClientRequest::CompleteRequest(Request::new(read::<CompleteRequestParams>(params)?))
+        }
         method => {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("method not found: {method}"), None));
+            return Err(ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                format!("method not found: {method}"),
+                None,
+            ));
         }
     })
 }
@@ -40,13 +57,20 @@ fn initialize(params: &Map<String, Value>) -> InitializeRequestParams {
     let requested = params
         .get("protocolVersion")
         .and_then(Value::as_str)
-        .and_then(|requested| ProtocolVersion::KNOWN_VERSIONS.iter().find(|known| known.as_str() == requested))
+        .and_then(|requested| {
+            ProtocolVersion::KNOWN_VERSIONS
+                .iter()
+                .find(|known| known.as_str() == requested)
+        })
         .cloned()
         .unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE);
-    InitializeRequestParams::new(ClientCapabilities::default(), unnamed).with_protocol_version(requested)
+    InitializeRequestParams::new(ClientCapabilities::default(), unnamed)
+        .with_protocol_version(requested)
 }
 
-fn paginated<M: Default>(params: &Map<String, Value>) -> Result<RequestOptionalParam<M, PaginatedRequestParams>, ErrorData> {
+fn paginated<M: Default>(
+    params: &Map<String, Value>,
+) -> Result<RequestOptionalParam<M, PaginatedRequestParams>, ErrorData> {
     Ok(RequestOptionalParam::with_param(read(params)?))
 }
 

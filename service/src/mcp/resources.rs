@@ -2,8 +2,13 @@
 //! newest memories, the scopes, and each memory by its id. They answer the same JSON
 //! as the tools and are never cached, since any call may change them.
 
-use ostraca_memory::{Error, ErrorKind, GetRequest, ListRequest, Reference, ScopeSelector, ScopesRequest, Session};
-use rmcp::model::{CacheScope, ErrorCode, ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use ostraca_memory::{
+    Error, ErrorKind, GetRequest, ListRequest, Reference, ScopeSelector, ScopesRequest, Session,
+};
+use rmcp::model::{
+    CacheScope, ErrorCode, ErrorData, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -51,22 +56,34 @@ pub(crate) async fn read(session: &Session, uri: &str) -> Result<ReadResourceRes
         RECENT => recent(session).await.map_err(failed),
         SCOPES => scopes(session).await.map_err(failed),
         _ => {
-            let id = uri.strip_prefix(ITEM).filter(|id| !id.is_empty()).ok_or_else(|| not_found(uri))?;
-            let request = GetRequest { references: vec![Reference::Id(id.to_owned())], ..GetRequest::default() };
+            let id = uri
+                .strip_prefix(ITEM)
+                .filter(|id| !id.is_empty())
+                .ok_or_else(|| not_found(uri))?;
+            let request = GetRequest {
+                references: vec![Reference::Id(id.to_owned())],
+                ..GetRequest::default()
+            };
             let mut reply = GetReply::from(session.get(request).await.map_err(failed)?);
             text(&reply.memories.pop().ok_or_else(|| not_found(uri))?).map_err(failed)
         }
     }?;
-    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)])
-        .with_ttl_ms(0)
-        .with_cache_scope(CacheScope::Private))
+    Ok(
+        ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)])
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private),
+    )
 }
 
 /// The newest memories, as many as one answer holds.
 async fn recent(session: &Session) -> Result<String, Error> {
     let mut limit = RECENT_ITEMS;
     loop {
-        let request = ListRequest { scope: ScopeSelector::all(), limit: Some(limit), ..ListRequest::default() };
+        let request = ListRequest {
+            scope: ScopeSelector::all(),
+            limit: Some(limit),
+            ..ListRequest::default()
+        };
         let reply = ListReply::from(session.list(request).await?);
         let text = text(&reply)?;
         match fewer(reply.memories.len(), text.len()) {
@@ -80,7 +97,10 @@ async fn recent(session: &Session) -> Result<String, Error> {
 async fn scopes(session: &Session) -> Result<String, Error> {
     let mut limit = SCOPES_ITEMS;
     loop {
-        let request = ScopesRequest { limit: Some(limit), ..ScopesRequest::default() };
+        let request = ScopesRequest {
+            limit: Some(limit),
+            ..ScopesRequest::default()
+        };
         let reply = ScopesReply::from(session.scopes(request).await?);
         let text = text(&reply)?;
         match fewer(reply.scopes.len(), text.len()) {
@@ -91,8 +111,9 @@ async fn scopes(session: &Session) -> Result<String, Error> {
 }
 
 fn text(reply: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(reply)
-        .map_err(|error| Error::new(ErrorKind::Internal, "the resource could not be written").with_source(error))
+    serde_json::to_string(reply).map_err(|error| {
+        Error::new(ErrorKind::Internal, "the resource could not be written").with_source(error)
+    })
 }
 
 fn not_found(uri: &str) -> ErrorData {
@@ -104,7 +125,9 @@ fn failure(error: &Error, uri: &str) -> ErrorData {
     log(error);
     let code = ErrorCode(present(error.kind()).rpc_code);
     let mut data = json!(ErrorBody::from(error).error);
-    if code.0 != INTERNAL_ERROR && let Some(data) = data.as_object_mut() {
+    if code.0 != INTERNAL_ERROR
+        && let Some(data) = data.as_object_mut()
+    {
         data.insert("uri".to_owned(), json!(uri));
     }
     ErrorData::new(code, error.to_string(), Some(data))

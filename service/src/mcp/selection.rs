@@ -43,7 +43,11 @@ impl Selection {
     ///
     /// # Errors
     /// A name that is no tool: dropping it in silence would look like a lost tool.
-    pub(crate) fn of_request(endpoint: Reachable, headers: &HeaderMap, tools: &Tools) -> Result<Self, UnknownTool> {
+    pub(crate) fn of_request(
+        endpoint: Reachable,
+        headers: &HeaderMap,
+        tools: &Tools,
+    ) -> Result<Self, UnknownTool> {
         let readonly = text(headers, "x-mcp-readonly").is_some_and(truthy);
         let only = names(headers, "X-MCP-Tools", tools)?;
         let except = names(headers, "X-MCP-Exclude-Tools", tools)?;
@@ -72,24 +76,42 @@ impl Selection {
     /// Whether the list may be cached for others: it may when only the URL shaped it.
     pub(crate) fn cache_scope(&self, tools: &Tools, caller: &Caller) -> CacheScope {
         let by_caller = tools.iter().any(|tool| !caller.may(tool.permission()));
-        if self.by_header || by_caller { CacheScope::Private } else { CacheScope::Public }
+        if self.by_header || by_caller {
+            CacheScope::Private
+        } else {
+            CacheScope::Public
+        }
     }
 }
 
 /// Anything counts as true but the usual words for no.
 fn truthy(value: &str) -> bool {
-    !matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "f" | "no" | "n" | "0" | "off")
+    !matches!(
+        value.to_ascii_lowercase().as_str(),
+        "" | "false" | "f" | "no" | "n" | "0" | "off"
+    )
 }
 
 /// The comma-separated names of a header; `None` when it is absent or empty.
-fn names(headers: &HeaderMap, header: &'static str, tools: &Tools) -> Result<Option<BTreeSet<String>>, UnknownTool> {
+fn names(
+    headers: &HeaderMap,
+    header: &'static str,
+    tools: &Tools,
+) -> Result<Option<BTreeSet<String>>, UnknownTool> {
     let mut found = BTreeSet::new();
     for value in headers.get_all(header) {
         // Names are ASCII; what cannot be read is no name of ours.
         let value = String::from_utf8_lossy(value.as_bytes());
-        for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        for name in value
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+        {
             if tools.find(name).is_none() {
-                return Err(UnknownTool { header, name: name.to_owned() });
+                return Err(UnknownTool {
+                    header,
+                    name: name.to_owned(),
+                });
             }
             found.insert(name.to_owned());
         }
@@ -111,20 +133,44 @@ mod tests {
             map.append(*name, HeaderValue::from_static(value));
         }
         let selection = Selection::of_request(endpoint, &map, &tools).unwrap();
-        tools.iter().filter(|tool| selection.offers(tool)).map(|tool| tool.name().to_owned()).collect()
+        tools
+            .iter()
+            .filter(|tool| selection.offers(tool))
+            .map(|tool| tool.name().to_owned())
+            .collect()
     }
 
     #[test]
     fn read_only_wins_and_exclusion_beats_inclusion() {
         let everything = visible(Reachable::Everything, &[]);
         let reads = visible(Reachable::Reads, &[]);
-        assert!(everything.contains(&"remember".to_owned()) && !reads.contains(&"remember".to_owned()));
-        assert_eq!(visible(Reachable::Everything, &[("x-mcp-readonly", "1")]), reads);
-        assert_eq!(visible(Reachable::Everything, &[("x-mcp-readonly", "off")]), everything);
-        assert_eq!(visible(Reachable::Reads, &[("x-mcp-readonly", "false")]), reads);
-        assert_eq!(visible(Reachable::Reads, &[("x-mcp-tools", "remember, recall")]), ["recall"]);
+        assert!(
+            everything.contains(&"remember".to_owned()) && !reads.contains(&"remember".to_owned())
+        );
         assert_eq!(
-            visible(Reachable::Everything, &[("x-mcp-tools", "get,recall"), ("x-mcp-exclude-tools", "get")]),
+            visible(Reachable::Everything, &[("x-mcp-readonly", "1")]),
+            reads
+        );
+        assert_eq!(
+            visible(Reachable::Everything, &[("x-mcp-readonly", "off")]),
+            everything
+        );
+        assert_eq!(
+            visible(Reachable::Reads, &[("x-mcp-readonly", "false")]),
+            reads
+        );
+        assert_eq!(
+            visible(Reachable::Reads, &[("x-mcp-tools", "remember, recall")]),
+            ["recall"]
+        );
+        assert_eq!(
+            visible(
+                Reachable::Everything,
+                &[
+                    ("x-mcp-tools", "get,recall"),
+                    ("x-mcp-exclude-tools", "get")
+                ]
+            ),
             ["recall"]
         );
     }
@@ -133,8 +179,12 @@ mod tests {
     fn an_unknown_tool_is_named() {
         let mut headers = HeaderMap::new();
         headers.insert("x-mcp-tools", HeaderValue::from_static("recall,recal"));
-        let error = Selection::of_request(Reachable::Everything, &headers, &Tools::new()).unwrap_err();
-        assert_eq!(error.to_string(), "X-MCP-Tools names \"recal\", which is no tool of this server");
+        let error =
+            Selection::of_request(Reachable::Everything, &headers, &Tools::new()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "X-MCP-Tools names \"recal\", which is no tool of this server"
+        );
     }
 
     #[test]

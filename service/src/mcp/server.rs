@@ -2,10 +2,11 @@
 //! every request (tools, identity) and takes who asks from the request's view.
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer, ServerHandler};
@@ -36,7 +37,11 @@ impl MemoryServer {
         let identity = Implementation::new("ostraca", version)
             .with_title("Ostraca memory")
             .with_description("Long-term memory for agents, kept as objects in a bucket");
-        Self { tools: Tools::new(), identity, peer }
+        Self {
+            tools: Tools::new(),
+            identity,
+            peer,
+        }
     }
 
     /// Every tool there is.
@@ -57,8 +62,14 @@ impl MemoryServer {
 
 impl ServerHandler for MemoryServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
-        ServerConfig::new(capabilities).with_server_info(self.identity.clone()).with_instructions(INSTRUCTIONS)
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(self.identity.clone())
+            .with_instructions(INSTRUCTIONS)
     }
 
     // The default keeps the client's identity in the peer, which all requests share.
@@ -70,10 +81,15 @@ impl ServerHandler for MemoryServer {
         self.negotiate_initialize(&request)
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        Ok(DiscoverResult::from_server_info(ADVERTISED.to_vec(), self.get_info())
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        Ok(
+            DiscoverResult::from_server_info(ADVERTISED.to_vec(), self.get_info())
+                .with_ttl_ms(LIST_TTL_MS)
+                .with_cache_scope(CacheScope::Public),
+        )
     }
 
     async fn list_tools(
@@ -84,10 +100,15 @@ impl ServerHandler for MemoryServer {
         only_page(request)?;
         let view = view(&context)?;
         let caller = view.session.caller();
-        let shown = self.tools.iter().filter(|tool| view.selection.shows(tool, caller));
-        Ok(ListToolsResult::with_all_items(shown.map(|tool| tool.definition().clone()).collect())
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(view.selection.cache_scope(&self.tools, caller)))
+        let shown = self
+            .tools
+            .iter()
+            .filter(|tool| view.selection.shows(tool, caller));
+        Ok(
+            ListToolsResult::with_all_items(shown.map(|tool| tool.definition().clone()).collect())
+                .with_ttl_ms(LIST_TTL_MS)
+                .with_cache_scope(view.selection.cache_scope(&self.tools, caller)),
+        )
     }
 
     async fn call_tool(
@@ -95,7 +116,10 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.tools.call(view(&context)?, request).await.map(CallToolResponse::from)
+        self.tools
+            .call(view(&context)?, request)
+            .await
+            .map(CallToolResponse::from)
     }
 
     async fn list_resources(
@@ -115,9 +139,11 @@ impl ServerHandler for MemoryServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         only_page(request)?;
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates())
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        Ok(
+            ListResourceTemplatesResult::with_all_items(resources::templates())
+                .with_ttl_ms(LIST_TTL_MS)
+                .with_cache_scope(CacheScope::Public),
+        )
     }
 
     async fn read_resource(
@@ -125,7 +151,9 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&view(&context)?.session, &request.uri).await.map(ReadResourceResponse::from)
+        resources::read(&view(&context)?.session, &request.uri)
+            .await
+            .map(ReadResourceResponse::from)
     }
 
     async fn list_prompts(
@@ -144,7 +172,9 @@ impl ServerHandler for MemoryServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&view(&context)?.session, request).await.map(GetPromptResponse::from)
+        prompts::get(&view(&context)?.session, request)
+            .await
+            .map(GetPromptResponse::from)
     }
 }
 
@@ -160,6 +190,9 @@ fn view(context: &RequestContext<RoleServer>) -> Result<View, ErrorData> {
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("unknown cursor; list again without one", None)),
+        Some(_) => Err(ErrorData::invalid_params(
+            "unknown cursor; list again without one",
+            None,
+        )),
     }
 }

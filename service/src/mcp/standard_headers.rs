@@ -15,15 +15,26 @@ pub(crate) fn check(call: &Call, headers: &HeaderMap) -> Result<(), Failure> {
     match text(headers, "mcp-method") {
         None => return Err(mismatch(call, "the Mcp-Method header is missing")),
         Some(method) if method != call.method => {
-            return Err(mismatch(call, format!("Mcp-Method is {method:?}, but the body says {:?}", call.method)));
+            return Err(mismatch(
+                call,
+                format!(
+                    "Mcp-Method is {method:?}, but the body says {:?}",
+                    call.method
+                ),
+            ));
         }
         Some(_) => {}
     }
-    let Some(name) = mirrored(call) else { return Ok(()) };
+    let Some(name) = mirrored(call) else {
+        return Ok(());
+    };
     match text(headers, "mcp-name").map(decoded) {
         None => Err(mismatch(call, "the Mcp-Name header is missing")),
         Some(header) if header.as_deref() == Some(name) => Ok(()),
-        Some(_) => Err(mismatch(call, format!("Mcp-Name is not {name:?}, as the body says"))),
+        Some(_) => Err(mismatch(
+            call,
+            format!("Mcp-Name is not {name:?}, as the body says"),
+        )),
     }
 }
 
@@ -40,12 +51,19 @@ fn mirrored(call: &Call) -> Option<&str> {
 
 /// The value of a header without the white space around it.
 pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok().map(|value| value.trim_matches([' ', '\t']))
+    headers
+        .get(name)?
+        .to_str()
+        .ok()
+        .map(|value| value.trim_matches([' ', '\t']))
 }
 
 /// A header value, which clients wrap in Base64 when it is not plain ASCII.
 fn decoded(value: &str) -> Option<String> {
-    match value.strip_prefix("=?base64?").and_then(|value| value.strip_suffix("?=")) {
+    match value
+        .strip_prefix("=?base64?")
+        .and_then(|value| value.strip_suffix("?="))
+    {
         Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
         None => Some(value.to_owned()),
     }

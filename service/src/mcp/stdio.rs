@@ -37,15 +37,24 @@ impl Connection {
     }
 
     fn of(app: &App, session: Session) -> Self {
-        let view = View { session: Arc::new(session), selection: Arc::new(Selection::default()) };
-        Self { server: MemoryServer::new(&app.version), view, agreed: Mutex::new(None) }
+        let view = View {
+            session: Arc::new(session),
+            selection: Arc::new(Selection::default()),
+        };
+        Self {
+            server: MemoryServer::new(&app.version),
+            view,
+            agreed: Mutex::new(None),
+        }
     }
 
     /// The same connection without the tools that change anything.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         // Without headers no name can be unknown.
-        if let Ok(selection) = Selection::of_request(Reachable::Reads, &HeaderMap::new(), self.server.tools()) {
+        if let Ok(selection) =
+            Selection::of_request(Reachable::Reads, &HeaderMap::new(), self.server.tools())
+        {
             self.view.selection = Arc::new(selection);
         }
         self
@@ -62,7 +71,11 @@ impl Connection {
             Ok(Message::Notification) => return None,
             Err(failure) => return Some(failure.message().to_string()),
         };
-        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let agreed = self
+            .agreed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let era = match judge(&call, Announced::Handshake(agreed.as_ref())) {
             Ok(era) => era,
             Err(failure) => return Some(failure.message().to_string()),
@@ -76,8 +89,13 @@ impl Connection {
         if call.method != "initialize" {
             return;
         }
-        let version = outcome.as_ref().ok().and_then(|result| result.get("protocolVersion")?.as_str());
-        let agreed = ProtocolVersion::KNOWN_VERSIONS.iter().find(|known| Some(known.as_str()) == version);
+        let version = outcome
+            .as_ref()
+            .ok()
+            .and_then(|result| result.get("protocolVersion")?.as_str());
+        let agreed = ProtocolVersion::KNOWN_VERSIONS
+            .iter()
+            .find(|known| Some(known.as_str()) == version);
         *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed.cloned();
     }
 }

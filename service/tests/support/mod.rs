@@ -1,6 +1,11 @@
 //! A service over a bucket in memory, and requests to it without a socket. Shared by
 //! the tests of this crate; it asserts nothing itself.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each test file uses a part of it"
+)]
 
 use std::sync::Arc;
 
@@ -44,7 +49,10 @@ pub fn app(database: &Arc<Database>, auth: AuthMode) -> App {
 
 pub fn public(database: &Arc<Database>, auth: AuthMode) -> App {
     let mut app = app(database, auth);
-    app.settings.exposure = Exposure::Public { hosts: Vec::new(), origins: Vec::new() };
+    app.settings.exposure = Exposure::Public {
+        hosts: Vec::new(),
+        origins: Vec::new(),
+    };
     app
 }
 
@@ -65,7 +73,12 @@ pub async fn key(database: &Arc<Database>, tenant: &str, permissions: &[Permissi
     if let Err(error) = database.create_tenant(&tenant).await {
         assert_eq!(error.kind(), ostraca_memory::ErrorKind::Conflict, "{error}");
     }
-    let key = NewKey { tenant, name: "test".to_owned(), permissions: permissions.iter().copied().collect(), expires: None };
+    let key = NewKey {
+        tenant,
+        name: "test".to_owned(),
+        permissions: permissions.iter().copied().collect(),
+        expires: None,
+    };
     database.create_key(key).await.unwrap().secret
 }
 
@@ -83,12 +96,20 @@ impl Reply {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).unwrap_or_else(|| panic!("no header {name}")).to_str().unwrap()
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no header {name}"))
+            .to_str()
+            .unwrap()
     }
 
     /// Status and JSON-RPC error code, 0 for none.
     pub fn outcome(&self) -> (u16, i64) {
-        let code = if self.text.is_empty() { 0 } else { self.json()["error"]["code"].as_i64().unwrap_or(0) };
+        let code = if self.text.is_empty() {
+            0
+        } else {
+            self.json()["error"]["code"].as_i64().unwrap_or(0)
+        };
         (self.status.as_u16(), code)
     }
 
@@ -112,7 +133,12 @@ pub struct Ask {
 
 impl Ask {
     pub fn new(method: Method, path: &str) -> Self {
-        Self { method, path: path.to_owned(), headers: vec![("host".to_owned(), "localhost:7700".to_owned())], body: Vec::new() }
+        Self {
+            method,
+            path: path.to_owned(),
+            headers: vec![("host".to_owned(), "localhost:7700".to_owned())],
+            body: Vec::new(),
+        }
     }
 
     pub fn post(path: &str, body: impl Into<Vec<u8>>) -> Self {
@@ -123,21 +149,31 @@ impl Ask {
 
     /// A request of the handshake revisions.
     pub fn legacy(method: &str, params: &Value) -> Self {
-        Self::post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
-            .with("mcp-protocol-version", "2025-11-25")
+        Self::post(
+            "/mcp",
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string(),
+        )
+        .with("mcp-protocol-version", "2025-11-25")
     }
 
     /// A self-contained request, with every header it needs.
     pub fn modern(method: &str, params: Value) -> Self {
         let mut params = params;
-        let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str).map(str::to_owned);
+        let name = params
+            .get("name")
+            .or_else(|| params.get("uri"))
+            .and_then(Value::as_str)
+            .map(str::to_owned);
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let mut ask = Self::post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
-            .with("mcp-protocol-version", MODERN)
-            .with("mcp-method", method);
+        let mut ask = Self::post(
+            "/mcp",
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string(),
+        )
+        .with("mcp-protocol-version", MODERN)
+        .with("mcp-method", method);
         if let Some(name) = name {
             ask = ask.with("mcp-name", &name);
         }
@@ -173,9 +209,17 @@ impl Ask {
         for (name, value) in self.headers {
             request = request.header(name, value);
         }
-        let response: Response = router.clone().oneshot(request.body(Body::from(self.body)).unwrap()).await.unwrap();
+        let response: Response = router
+            .clone()
+            .oneshot(request.body(Body::from(self.body)).unwrap())
+            .await
+            .unwrap();
         let (parts, body) = response.into_parts();
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
-        Reply { status: parts.status, headers: parts.headers, text }
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            text,
+        }
     }
 }

@@ -12,10 +12,14 @@ pub(super) fn tool() -> Tool {
         About {
             name: "history",
             title: "History of a memory",
-            description: "Returns the versions of one memory, newest first: what happened when, by whom, why, which fields changed and the text as it was. Useful before restore, or to see how a fact developed. For the current text alone use get.",
+            description: "Returns the versions of one memory, newest first: what happened when, by whom, why, \
+                which fields changed and the text as it was. Useful before restore, or to see how a fact \
+                developed. For the current text alone use get.",
             effect: Effect::Reads,
             bound: Bound::Page("versions"),
         },
-        async |session: Arc<Session>, args: HistoryArgs| Ok(HistoryReply::from(session.history(args.try_into()?).await?)),
+        async |session: Arc<Session>, args: HistoryArgs| {
+            Ok(HistoryReply::from(session.history(args.try_into()?).await?))
+        },
     )
 }

@@ -12,10 +12,14 @@ pub(super) fn tool() -> Tool {
         About {
             name: "list",
             title: "List memories",
-            description: "Pages through memories of a scope, newest first, with filters and a stable cursor; returns shortened texts, a total and next_cursor. It does not rank: to find something by what it says use recall.",
+            description: "Pages through memories of a scope, newest first, with filters and a stable cursor; \
+                returns shortened texts, a total and next_cursor. It does not rank: to find something by \
+                what it says use recall.",
             effect: Effect::Reads,
             bound: Bound::Page("memories"),
         },
-        async |session: Arc<Session>, args: ListArgs| Ok(ListReply::from(session.list(args.try_into()?).await?)),
+        async |session: Arc<Session>, args: ListArgs| {
+            Ok(ListReply::from(session.list(args.try_into()?).await?))
+        },
     )
 }

@@ -3,6 +3,7 @@
 //! is an operation of the domain.
 
 mod brief;
+mod concise;
 mod forget;
 mod get;
 mod history;
@@ -23,7 +24,9 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ostraca_memory::{Error, ErrorKind, Permission, Session};
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, ToolAnnotations};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, ToolAnnotations,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -107,21 +110,28 @@ impl Tool {
         F: Fn(Arc<Session>, A) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<R, Error>> + Send + 'static,
     {
-        let definition = rmcp::model::Tool::new(about.name, about.description, Arc::new(input_schema::<A>()))
-            .with_title(about.title)
-            .with_raw_output_schema(Arc::new(output_schema::<R>()))
-            .with_annotations(about.effect.hints(about.title));
+        let definition =
+            rmcp::model::Tool::new(about.name, about.description, Arc::new(input_schema::<A>()))
+                .with_title(about.title)
+                .with_raw_output_schema(Arc::new(concise::concise(output_schema::<R>())))
+                .with_annotations(about.effect.hints(about.title));
         let run = move |session, arguments| {
             let operation = operation.clone();
             async move {
                 let reply = operation(session, A::decode(arguments)?).await?;
                 serde_json::to_value(reply).map_err(|error| {
-                    Error::new(ErrorKind::Internal, "the reply could not be written").with_source(error)
+                    Error::new(ErrorKind::Internal, "the reply could not be written")
+                        .with_source(error)
                 })
             }
             .boxed()
         };
-        Self { definition, permission: about.effect.permission(), bound: about.bound, run: Box::new(run) }
+        Self {
+            definition,
+            permission: about.effect.permission(),
+            bound: about.bound,
+            run: Box::new(run),
+        }
     }
 
     /// Its name.
@@ -139,23 +149,37 @@ impl Tool {
         self.permission
     }
 
-    async fn call(&self, session: Arc<Session>, mut arguments: Map<String, Value>) -> Result<CallToolResult, Error> {
+    async fn call(
+        &self,
+        session: Arc<Session>,
+        mut arguments: Map<String, Value>,
+    ) -> Result<CallToolResult, Error> {
         let mut shortened = false;
         loop {
-            let mut reply = (self.run)(Arc::clone(&session), Value::Object(arguments.clone())).await?;
+            let mut reply =
+                (self.run)(Arc::clone(&session), Value::Object(arguments.clone())).await?;
             if shortened && let Some(truncated) = reply.get_mut("truncated") {
                 *truncated = Value::Bool(true);
             }
             let text = reply.to_string();
-            let count = |items| reply.get(items).and_then(Value::as_array).map_or(0, Vec::len);
+            let count = |items| {
+                reply
+                    .get(items)
+                    .and_then(Value::as_array)
+                    .map_or(0, Vec::len)
+            };
             match self.bound {
                 Bound::Page(items) if let Some(fewer) = fewer(count(items), text.len()) => {
                     arguments.insert("limit".to_owned(), json!(fewer));
                     shortened = true;
                     continue;
                 }
-                Bound::Named { items, argument } if let Some(fewer) = fewer(count(items), text.len()) => {
-                    let message = format!("name too much for one answer, which holds {MAX_TEXT_BYTES} bytes; ask for about {fewer} at once");
+                Bound::Named { items, argument }
+                    if let Some(fewer) = fewer(count(items), text.len()) =>
+                {
+                    let message = format!(
+                        "name too much for one answer, which holds {MAX_TEXT_BYTES} bytes; ask for about {fewer} at once"
+                    );
                     return Err(Error::too_large(argument, message));
                 }
                 Bound::Short | Bound::Page(_) | Bound::Named { .. } => {}
@@ -169,7 +193,10 @@ impl Tool {
 
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.name()).field("permission", &self.permission).finish_non_exhaustive()
+        f.debug_struct("Tool")
+            .field("name", &self.name())
+            .field("permission", &self.permission)
+            .finish_non_exhaustive()
     }
 }
 
@@ -203,31 +230,50 @@ impl Tools {
 
     /// Runs a tool. A failure that a model can act on is a result marked as an error;
     /// only a name that is no tool is an error of the protocol.
-    pub(crate) async fn call(&self, view: View, request: CallToolRequestParams) -> Result<CallToolResult, ErrorData> {
+    pub(crate) async fn call(
+        &self,
+        view: View,
+        request: CallToolRequestParams,
+    ) -> Result<CallToolResult, ErrorData> {
         let Some(tool) = self.find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("unknown tool: {}", request.name),
+                None,
+            ));
         };
         if !view.selection.offers(tool) {
             return Ok(failure(&Error::new(
                 ErrorKind::Forbidden,
-                format!("{} is not offered here: this connection is read-only or names the tools it may use", tool.name()),
+                format!(
+                    "{} is not offered here: this connection is read-only or names the tools it may use",
+                    tool.name()
+                ),
             )));
         }
         if let Err(error) = view.session.caller().require(tool.permission) {
             return Ok(failure(&error));
         }
-        Ok(tool.call(view.session, request.arguments.unwrap_or_default()).await.unwrap_or_else(|error| {
-            error::log(&error);
-            failure(&error)
-        }))
+        Ok(tool
+            .call(view.session, request.arguments.unwrap_or_default())
+            .await
+            .unwrap_or_else(|error| {
+                error::log(&error);
+                failure(&error)
+            }))
     }
 }
 
 /// A failure as a model reads it: the sentence, then the same for programs.
 fn failure(error: &Error) -> CallToolResult {
     let mut body = json!(ErrorBody::from(error));
-    if let (Some(seconds), Some(detail)) = (error::retry_after_seconds(error.kind()), body.get_mut("error").and_then(Value::as_object_mut)) {
+    if let (Some(seconds), Some(detail)) = (
+        error::retry_after_seconds(error.kind()),
+        body.get_mut("error").and_then(Value::as_object_mut),
+    ) {
         detail.insert("retry_after_seconds".to_owned(), json!(seconds));
     }
-    CallToolResult::error(vec![ContentBlock::text(error.to_string()), ContentBlock::text(body.to_string())])
+    CallToolResult::error(vec![
+        ContentBlock::text(error.to_string()),
+        ContentBlock::text(body.to_string()),
+    ])
 }

@@ -13,7 +13,9 @@ pub(super) fn tool() -> Tool {
         About {
             name: "restore",
             title: "Restore a memory",
-            description: "Brings back a forgotten memory, or sets a memory back to an earlier version, and returns it as a new version; nothing in between is lost. Purged memories cannot be restored. The versions are found with history.",
+            description: "Brings back a forgotten memory, or sets a memory back to an earlier version, and returns \
+                it as a new version; nothing in between is lost. Purged memories cannot be restored. The \
+                versions are found with history.",
             effect: Effect::Changes,
             bound: Bound::Short,
         },

@@ -12,10 +12,14 @@ pub(super) fn tool() -> Tool {
         About {
             name: "scopes",
             title: "List scopes",
-            description: "Lists the scopes that hold memories, with how many, when they last changed and what belongs there. Useful for choosing where to remember or how far to recall. It returns no memories: use list or recall for those.",
+            description: "Lists the scopes that hold memories, with how many, when they last changed and what \
+                belongs there. Useful for choosing where to remember or how far to recall. It returns no \
+                memories: use list or recall for those.",
             effect: Effect::Reads,
             bound: Bound::Page("scopes"),
         },
-        async |session: Arc<Session>, args: ScopesArgs| Ok(ScopesReply::from(session.scopes(args.try_into()?).await?)),
+        async |session: Arc<Session>, args: ScopesArgs| {
+            Ok(ScopesReply::from(session.scopes(args.try_into()?).await?))
+        },
     )
 }

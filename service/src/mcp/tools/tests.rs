@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 use super::{Tool, Tools};
 
 fn definitions() -> Vec<Value> {
-    Tools::new().iter().map(|tool| json!(tool.definition())).collect()
+    Tools::new()
+        .iter()
+        .map(|tool| json!(tool.definition()))
+        .collect()
 }
 
 #[test]
@@ -18,7 +21,10 @@ fn the_list_as_clients_read_it() {
 fn a35_input_schemas_are_portable() {
     for tool in definitions() {
         let name = tool["name"].as_str().unwrap();
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name} takes unknown arguments");
+        assert_eq!(
+            tool["inputSchema"]["additionalProperties"], false,
+            "{name} takes unknown arguments"
+        );
         lint(name, &tool["inputSchema"], Described::Yes);
     }
 }
@@ -40,31 +46,77 @@ enum Described {
 
 /// The dialect that every client understands, checked node by node.
 fn lint(path: &str, node: &Value, described: Described) {
-    let node = node.as_object().unwrap_or_else(|| panic!("{path} is no object"));
-    for keyword in ["$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "not", "format", "$schema", "const", "nullable", "x-mcp-header"] {
+    let node = node
+        .as_object()
+        .unwrap_or_else(|| panic!("{path} is no object"));
+    for keyword in [
+        "$ref",
+        "$defs",
+        "definitions",
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "format",
+        "$schema",
+        "const",
+        "nullable",
+        "x-mcp-header",
+    ] {
         assert!(!node.contains_key(keyword), "{path} uses {keyword}");
     }
-    let kind = node.get("type").and_then(Value::as_str).unwrap_or_else(|| panic!("{path} has no single type"));
-    assert!(["object", "array", "string", "number", "integer", "boolean"].contains(&kind), "{path} is {kind}");
+    let kind = node
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("{path} has no single type"));
+    assert!(
+        ["object", "array", "string", "number", "integer", "boolean"].contains(&kind),
+        "{path} is {kind}"
+    );
     if let Some(values) = node.get("enum") {
         assert_eq!(kind, "string", "{path}");
-        assert!(values.as_array().unwrap().iter().all(Value::is_string), "{path}");
+        assert!(
+            values.as_array().unwrap().iter().all(Value::is_string),
+            "{path}"
+        );
     }
     if kind == "array" {
-        lint(&format!("{path}[]"), node.get("items").unwrap_or_else(|| panic!("{path} has no items")), Described::No);
+        lint(
+            &format!("{path}[]"),
+            node.get("items")
+                .unwrap_or_else(|| panic!("{path} has no items")),
+            Described::No,
+        );
     }
     let none = Map::new();
-    let properties = node.get("properties").map_or(&none, |properties| properties.as_object().unwrap());
+    let properties = node
+        .get("properties")
+        .map_or(&none, |properties| properties.as_object().unwrap());
     assert!(properties.is_empty() || kind == "object", "{path}");
-    for required in node.get("required").and_then(Value::as_array).into_iter().flatten() {
-        assert!(properties.contains_key(required.as_str().unwrap()), "{path} requires {required}");
+    for required in node
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        assert!(
+            properties.contains_key(required.as_str().unwrap()),
+            "{path} requires {required}"
+        );
     }
     for (name, property) in properties {
         let path = format!("{path}.{name}");
-        let usable = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+        let usable = name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_');
         assert!(usable && name.len() <= 64, "{path}");
         if described == Described::Yes {
-            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{path} is not described");
+            assert!(
+                property["description"]
+                    .as_str()
+                    .is_some_and(|text| text.len() > 10),
+                "{path} is not described"
+            );
         }
         lint(&path, property, Described::No);
     }
@@ -74,9 +126,20 @@ fn lint(path: &str, node: &Value, described: Described) {
 fn names_titles_and_hints_are_complete() {
     for tool in definitions() {
         let name = tool["name"].as_str().unwrap();
-        assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        assert!(
+            name.len() <= 64
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+            "{name}"
+        );
         assert!(tool["title"].is_string(), "{name}");
-        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+        for hint in [
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ] {
             assert!(tool["annotations"][hint].is_boolean(), "{name}: {hint}");
         }
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
@@ -88,7 +151,10 @@ fn names_titles_and_hints_are_complete() {
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(with("readOnlyHint"), ["recall", "get", "list", "history", "scopes", "watch"]);
+    assert_eq!(
+        with("readOnlyHint"),
+        ["recall", "get", "list", "history", "scopes", "watch"]
+    );
     assert_eq!(with("destructiveHint"), ["update", "forget", "restore"]);
 }
 
@@ -97,9 +163,21 @@ fn descriptions_inform_and_do_not_order() {
     for tool in definitions() {
         let name = tool["name"].as_str().unwrap();
         let text = tool["description"].as_str().unwrap();
-        assert!((80..=400).contains(&text.len()), "{name}: {} characters", text.len());
+        assert!(
+            (80..=400).contains(&text.len()),
+            "{name}: {} characters",
+            text.len()
+        );
         let words = text.to_ascii_lowercase();
-        for order in ["always", "never", "you must", "you should", "make sure", "important", "do not "] {
+        for order in [
+            "always",
+            "never",
+            "you must",
+            "you should",
+            "make sure",
+            "important",
+            "do not ",
+        ] {
             assert!(!words.contains(order), "{name} says {order:?}");
         }
     }

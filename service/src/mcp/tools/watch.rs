@@ -12,10 +12,14 @@ pub(super) fn tool() -> Tool {
         About {
             name: "watch",
             title: "Watch for changes",
-            description: "Returns what changed after a cursor, oldest first, with next_cursor for the next call; can wait up to 25 seconds for the first change. Without a cursor it starts now. Meant for following other agents' writes; for the current state use list or recall.",
+            description: "Returns what changed after a cursor, oldest first, with next_cursor for the next call; \
+                can wait up to 25 seconds for the first change. Without a cursor it starts now. Meant \
+                for following other agents' writes; for the current state use list or recall.",
             effect: Effect::Reads,
             bound: Bound::Page("changes"),
         },
-        async |session: Arc<Session>, args: WatchArgs| Ok(WatchReply::from(session.watch(args.try_into()?).await?)),
+        async |session: Arc<Session>, args: WatchArgs| {
+            Ok(WatchReply::from(session.watch(args.try_into()?).await?))
+        },
     )
 }
