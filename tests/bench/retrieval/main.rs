@@ -75,7 +75,7 @@ fn input(variable: &str, report: &mut Map<String, Json>) -> Option<PathBuf> {
     found
 }
 
-/// The local tenant's memories in a folder, as a new process opens them.
+/// The default tenant's memories in a folder, as a new process opens them.
 fn open(folder: &Path) -> Outcome<Session> {
     let ports = Ports {
         store: ostraca_object::local::open(folder)?,
@@ -84,5 +84,5 @@ fn open(folder: &Path) -> Outcome<Session> {
         embedder: None,
     };
     let db = Database::new(ports, Settings::default());
-    Ok(db.session(Caller::unrestricted("local".parse()?)))
+    Ok(db.session(Caller::unrestricted("default".parse()?)))
 }
