@@ -36,7 +36,7 @@ async fn serve(State(app): State<Arc<App>>) -> Response {
 }
 
 /// The document for one version of the software.
-pub fn document(version: &str) -> Value {
+pub(crate) fn document(version: &str) -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
     let mut refusals = BTreeSet::new();
@@ -213,3 +213,6 @@ fn plain(mut schema: Schema) -> Value {
     portable(&mut schema);
     schema.to_value()
 }
+
+#[cfg(test)]
+mod tests;

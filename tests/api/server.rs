@@ -28,6 +28,9 @@ impl Server {
 
     /// Ends it without warning, as a crash would.
     pub(crate) async fn kill(mut self) {
+        if let Some(status) = self.child.try_wait().unwrap() {
+            panic!("{} had ended by itself: {status}", self.url());
+        }
         self.child.kill().await.unwrap();
     }
 

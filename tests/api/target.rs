@@ -141,7 +141,13 @@ impl Target {
 
     /// Ends what was started, and removes its folder.
     pub(crate) async fn stop(self) {
-        if let Some(Local { server, minilm, store, .. }) = self.local {
+        if let Some(Local {
+            server,
+            minilm,
+            store,
+            ..
+        }) = self.local
+        {
             server.kill().await;
             minilm.kill().await;
             store.close().unwrap();

@@ -227,10 +227,11 @@ async fn kinds_and_reach_narrow_a_recall(cx: Context) {
     ] {
         let mut hits = cx.api.recall(json!({"query": "lantern", "mode": "keyword", "scope": place("/a/b"), "reach": reach, "limit": 50})).await;
         hits.sort();
-        let expected: Vec<_> = expected
+        let mut expected: Vec<_> = expected
             .iter()
             .map(|path| format!("lantern at [{path}]"))
             .collect();
+        expected.sort();
         assert_eq!(hits, expected, "{reach}");
     }
     let hits = cx.api.recall(json!({"query": "lantern", "mode": "keyword", "scope": place("/a/b"), "kinds": ["decision"]})).await;

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::case::{Context, cases};
 
@@ -60,50 +60,64 @@ async fn a40_stdout_of_the_stdio_server_is_json_rpc_alone(cx: Context) {
         .env("RUST_LOG", "debug")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::null())
         .kill_on_drop(true);
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
+    let call = |id: u32, name: &str, arguments: Value| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}}).to_string()
+    };
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}});
-    let lines = [
-        initialize.to_string(),
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "remember", "arguments": {"content": "said over stdio\nin two lines"}}}).to_string(),
-        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": " "}}}).to_string(),
-        json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "stdio"}}}).to_string(),
-        "this is no JSON".to_owned(),
-        json!({"jsonrpc": "2.0", "id": 5, "method": "no/such/method"}).to_string(),
+    let content = "said over stdio\nin two lines";
+    let exchanges = [
+        (initialize.to_string(), Some(json!(1))),
+        (
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
+            None,
+        ),
+        (
+            call(2, "remember", json!({"content": content})),
+            Some(json!(2)),
+        ),
+        (call(3, "recall", json!({"query": " "})), Some(json!(3))),
+        (call(4, "recall", json!({"query": "stdio"})), Some(json!(4))),
+        (String::new(), None),
+        (
+            json!({"jsonrpc": "2.0", "id": 5, "method": "no/such/method"}).to_string(),
+            Some(json!(5)),
+        ),
     ];
-    for line in lines {
+    for (line, answered) in exchanges {
         stdin
             .write_all(format!("{line}\n").as_bytes())
             .await
             .unwrap();
-    }
-    drop(stdin);
-    let output = child.wait_with_output().await.unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let mut answered = Vec::new();
-    for line in stdout.lines() {
-        let message: Value =
-            serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON-RPC on stdout: {line}"));
-        assert_eq!(message["jsonrpc"], "2.0", "{line}");
-        answered.extend(message["id"].as_u64());
-        if message["id"] == 4 {
+        let Some(id) = answered else { continue };
+        let said = stdout.next_line().await.unwrap().expect("an answer");
+        let message: Value = serde_json::from_str(&said)
+            .unwrap_or_else(|_| panic!("not JSON-RPC on stdout: {said}"));
+        assert_eq!(
+            (&message["jsonrpc"], &message["id"]),
+            (&json!("2.0"), &id),
+            "{said}"
+        );
+        if id == 4 {
             assert_eq!(
-                message["result"]["structuredContent"]["hits"][0]["content"],
-                "said over stdio\nin two lines",
-                "{line}"
+                message["result"]["structuredContent"]["hits"][0]["content"], content,
+                "{said}"
             );
         }
     }
-    answered.sort_unstable();
-    assert_eq!(answered, [1, 2, 3, 4, 5], "{stdout}");
+    // What is no message may be answered or not, but never with anything but JSON-RPC.
+    stdin.write_all(b"this is no JSON\n").await.unwrap();
+    drop(stdin);
+    while let Some(said) = stdout.next_line().await.unwrap() {
+        let message: Value = serde_json::from_str(&said)
+            .unwrap_or_else(|_| panic!("not JSON-RPC on stdout: {said}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{said}");
+    }
+    assert!(child.wait().await.unwrap().success());
 }
 
 async fn what_one_process_writes_another_reads(cx: Context) {

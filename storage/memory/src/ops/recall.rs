@@ -193,6 +193,12 @@ impl Session {
             && self.db.embedder().is_some()
     }
 
+    fn overflows_window(&self, request: &RecallRequest) -> bool {
+        let window = self.db.embedder().map(|embedder| embedder.window_bytes());
+        let bytes = request.query.as_ref().map(String::len);
+        self.wants_vector(request) && window.zip(bytes).is_some_and(|(window, bytes)| bytes > window)
+    }
+
     async fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, VectorUnavailable> {
         use futures::future::{Either, select};
         let unavailable = |error: EmbedError| VectorUnavailable {
@@ -345,6 +351,11 @@ impl Session {
             receipt
                 .degraded
                 .push("the query is longer than a search reads; its end was used".to_owned());
+        }
+        if self.overflows_window(request) {
+            receipt.degraded.push(
+                "the query is longer than the embedding model reads; its end was compared by meaning".to_owned(),
+            );
         }
         let ostraca_search::Coverage {
             records,
