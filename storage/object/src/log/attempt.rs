@@ -14,7 +14,7 @@ use super::error::{CommitError, LogError};
 use super::fold::Fold;
 use super::state::{Origin, Run, Verified, carried_after};
 use super::work::{Attempt, Failure, Item, Kind, Settled, Slot, Work};
-use super::{Freshness, Grouping, Log, codec};
+use super::{Grouping, Log, codec};
 use crate::error::StoreError;
 use crate::io::{Io, Request};
 use crate::key::{Key, Seq};
