@@ -35,6 +35,7 @@ async fn main() -> Result<(), lambda_http::Error> {
 }
 
 fn app(environment: &Environment<'_>) -> Result<App, StartError> {
+    let auth = environment.auth()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let embedder = environment.embedder()?.map(|settings| {
         let http = Arc::new(ReqwestClient::new());
@@ -65,7 +66,7 @@ fn app(environment: &Environment<'_>) -> Result<App, StartError> {
     };
     Ok(App {
         database: Database::new(ports, Settings::default()),
-        auth: environment.auth()?,
+        auth,
         public_url: environment.public_url(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: ServiceSettings {

@@ -99,6 +99,7 @@ fn router(env: &Env) -> Result<Router, StartError> {
 fn app(env: &Env) -> Result<App, StartError> {
     let lookup = |name: &str| settings::variable(env, name);
     let environment = Environment::new(&lookup);
+    let auth = environment.auth()?;
     let clock: Arc<dyn Clock> = Arc::new(WorkerClock);
     let embedder = environment.embedder()?.map(|settings| {
         let fetch = Arc::new(WorkerFetch);
@@ -125,7 +126,7 @@ fn app(env: &Env) -> Result<App, StartError> {
     };
     Ok(App {
         database: Database::new(ports, settings),
-        auth: environment.auth()?,
+        auth,
         public_url: environment.public_url(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: ServiceSettings {
