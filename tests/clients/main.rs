@@ -74,7 +74,7 @@ async fn clients_of_the_lambda_with_a_key() {
 async fn conformance_of_the_local_binary() {
     let folder = tempfile::tempdir().unwrap();
     let server = local(&on(folder.path())).await;
-    conformance(server.ready["url"].as_str().unwrap()).await;
+    conformance(server.ready["url"].as_str().unwrap(), &[]).await;
     drop(server);
 }
 
@@ -82,7 +82,7 @@ async fn conformance_of_the_local_binary() {
 async fn conformance_of_the_worker() {
     let folder = tempfile::tempdir().unwrap();
     let worker = on_r2(folder.path()).start(&open_to_all()).await;
-    conformance(&worker.urls()[0]).await;
+    conformance(&worker.urls()[0], &["--public"]).await;
     drop(worker);
 }
 
@@ -114,9 +114,9 @@ async fn clients(url: &str, token: Option<&str>) {
     passes(run).await;
 }
 
-async fn conformance(url: &str) {
+async fn conformance(url: &str, lists: &[&str]) {
     let mut run = script("conformance");
-    run.arg(format!("{url}/mcp"));
+    run.args(lists).arg(format!("{url}/mcp"));
     passes(run).await;
 }
 
