@@ -3,6 +3,8 @@
 //! names: tools, resources, prompts; `dispatch` is the seam to the transports.
 
 mod bounded;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod dispatch;
 mod endpoint;
 mod envelope;

@@ -11,6 +11,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer, ServerHandler};
 
+#[cfg(feature = "conformance")]
+use crate::mcp::conformance;
 use crate::mcp::dispatch::View;
 use crate::mcp::era::ADVERTISED;
 use crate::mcp::instructions::INSTRUCTIONS;
@@ -65,8 +67,10 @@ impl ServerHandler for MemoryServer {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
-            .enable_prompts()
-            .build();
+            .enable_prompts();
+        #[cfg(feature = "conformance")]
+        let capabilities = capabilities.enable_completions();
+        let capabilities = capabilities.build();
         ServerConfig::new(capabilities)
             .with_server_info(self.identity.clone())
             .with_instructions(INSTRUCTIONS)
@@ -103,12 +107,13 @@ impl ServerHandler for MemoryServer {
         let shown = self
             .tools
             .iter()
-            .filter(|tool| view.selection.shows(tool, caller));
-        Ok(
-            ListToolsResult::with_all_items(shown.map(|tool| tool.definition().clone()).collect())
-                .with_ttl_ms(LIST_TTL_MS)
-                .with_cache_scope(view.selection.cache_scope(&self.tools, caller)),
-        )
+            .filter(|tool| view.selection.shows(tool, caller))
+            .map(|tool| tool.definition().clone());
+        #[cfg(feature = "conformance")]
+        let shown = shown.chain(conformance::tools::list());
+        Ok(ListToolsResult::with_all_items(shown.collect())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(view.selection.cache_scope(&self.tools, caller)))
     }
 
     async fn call_tool(
@@ -116,6 +121,10 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance::tools::call(&request, &context) {
+            return answer;
+        }
         self.tools
             .call(view(&context)?, request)
             .await
@@ -128,7 +137,10 @@ impl ServerHandler for MemoryServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         only_page(request)?;
-        Ok(ListResourcesResult::with_all_items(resources::list())
+        let resources = resources::list();
+        #[cfg(feature = "conformance")]
+        let resources = [resources, conformance::resources::list()].concat();
+        Ok(ListResourcesResult::with_all_items(resources)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
     }
@@ -139,11 +151,12 @@ impl ServerHandler for MemoryServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         only_page(request)?;
-        Ok(
-            ListResourceTemplatesResult::with_all_items(resources::templates())
-                .with_ttl_ms(LIST_TTL_MS)
-                .with_cache_scope(CacheScope::Public),
-        )
+        let templates = resources::templates();
+        #[cfg(feature = "conformance")]
+        let templates = [templates, conformance::resources::templates()].concat();
+        Ok(ListResourceTemplatesResult::with_all_items(templates)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn read_resource(
@@ -151,9 +164,22 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance::resources::read(&request.uri) {
+            return answer;
+        }
         resources::read(&view(&context)?.session, &request.uri)
             .await
             .map(ReadResourceResponse::from)
+    }
+
+    #[cfg(feature = "conformance")]
+    async fn complete(
+        &self,
+        _request: rmcp::model::CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<rmcp::model::CompleteResult, ErrorData> {
+        conformance::complete()
     }
 
     async fn list_prompts(
@@ -162,7 +188,10 @@ impl ServerHandler for MemoryServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
-        Ok(ListPromptsResult::with_all_items(prompts::list())
+        let prompts = prompts::list();
+        #[cfg(feature = "conformance")]
+        let prompts = [prompts, conformance::prompts::list()].concat();
+        Ok(ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
     }
@@ -172,6 +201,10 @@ impl ServerHandler for MemoryServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance::prompts::get(&request) {
+            return answer;
+        }
         prompts::get(&view(&context)?.session, request)
             .await
             .map(GetPromptResponse::from)
