@@ -16,7 +16,7 @@ PURE := -p ostraca-object -p ostraca-search -p ostraca-memory -p ostraca-service
 
 .PHONY: help
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Install what the tests need into the cache folder
@@ -33,7 +33,7 @@ test: setup guard build-edges ## Run every test, on real storage and real runtim
 
 .PHONY: guard
 guard: ## The checks that compile nothing: format, arrows, sizes
-	cargo fmt --all --check
+	cargo fmt --all --check -- -l
 	scripts/check-arrows
 	scripts/check-sizes
 
@@ -53,18 +53,19 @@ build-edges: ## Build what the tests run as processes: binary, Lambda, Worker
 	scripts/build-worker
 
 .PHONY: sim
-sim: ## Simulation over many seeds; SIM_SEEDS=from..to replays some
+sim: ## Simulation over many seeds: SIM_SEEDS=count, SIM_SEED=one
 	scripts/setup rust
-	cargo test -p ostraca-tests --test simulation -- --nocapture
+	SIM_SEEDS=$${SIM_SEEDS:-500} cargo test -p ostraca-tests --test 'simulation*' -- --nocapture
 
 .PHONY: edge
-edge: setup build-edges ## The api suite on workerd and in the Lambda runtime
-	cargo test -p ostraca-tests --test edge
+edge: setup build-edges ## The Worker on workerd, the function in the Lambda runtime
+	cargo test -p ostraca-tests --test edge --test clients
 
 .PHONY: bench
-bench: ## Reproduce docs/benchmarks.md
+bench: ## Measure: OSTRACA_LOCOMO=file and OSTRACA_SCIFACT=folder add retrieval quality
 	scripts/setup rust python
-	scripts/bench
+	cargo build --release -p ostraca
+	OSTRACA_BIN=$(CARGO_TARGET_DIR)/release/ostraca cargo bench -p ostraca-tests
 
 .PHONY: docs
 docs: ## API documentation of every crate
