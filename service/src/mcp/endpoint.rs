@@ -47,6 +47,8 @@ pub(crate) async fn serve(
             .into_response();
     }
     if body_limit::declared_over(&parts.headers, limit) {
+        // Heard out, or the client would see a broken connection instead of the refusal.
+        drop(body_limit::read(body, limit).await);
         return ApiError(body_limit::too_large(limit)).into_response();
     }
     if let Err(refused) = app.settings.exposure.admit(&parts) {

@@ -90,7 +90,7 @@ fn content(name: &str) -> Option<Value> {
         ],
         "test_error_handling" => {
             return Some(
-                json!({"isError": true, "content": [text("This tool intentionally returns an error for testing")]}),
+                json!({"resultType": "complete", "isError": true, "content": [text("This tool intentionally returns an error for testing")]}),
             );
         }
         "test_tool_with_progress" | "test_logging_tool" | "test_missing_capability" => {
