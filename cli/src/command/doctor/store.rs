@@ -132,12 +132,23 @@ fn create_hint(error: &ProbeError) -> &'static str {
 }
 
 fn reach_hint(error: &Error) -> &'static str {
+    const CREDENTIALS: &str =
+        "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and the policy of the bucket";
+    const BUCKET: &str = "check that the bucket exists and --store names it right";
     match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and the policy of the bucket"
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => CREDENTIALS,
+        Error::NotFound { .. } => BUCKET,
+        // The errors of a listing come unsorted; the answer of the server is in the text.
+        _ => {
+            let text = super::chain(error);
+            if text.contains("NoSuchBucket") {
+                BUCKET
+            } else if text.contains("403 Forbidden") || text.contains("401 Unauthorized") {
+                CREDENTIALS
+            } else {
+                "check --store, AWS_ENDPOINT, AWS_REGION and AWS_ALLOW_HTTP, and that the server runs"
+            }
         }
-        Error::NotFound { .. } => "check that the bucket exists and --store names it right",
-        _ => "check --store, AWS_ENDPOINT, AWS_REGION and AWS_ALLOW_HTTP, and that the server runs",
     }
 }
 
