@@ -26,10 +26,14 @@ mod platform;
 mod process;
 
 use std::path::Path;
+use std::time::Duration;
 
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 
-use crate::platform::{Bucket, Front, Variables, Workerd, command, lambda, local, open_to_all};
+use crate::platform::{
+    Bucket, Front, Variables, Workerd, cargo, command, lambda, local, open_to_all,
+};
 
 #[tokio::test]
 async fn clients_of_the_local_binary_over_stdio() {
@@ -84,6 +88,43 @@ async fn conformance_of_the_worker() {
     let worker = on_r2(folder.path()).start(&open_to_all()).await;
     conformance(&worker.urls()[0], &["--public"]).await;
     drop(worker);
+}
+
+#[tokio::test]
+async fn conformance_with_the_fixtures_of_the_suite() {
+    let example = ["--example", "conformance", "--features", "conformance"];
+    cargo(&[&["build", "--quiet", "-p", "ostraca-service"][..], &example].concat());
+    // This test lies in target/<profile>/deps, examples in a folder beside that.
+    let mut program = std::env::current_exe().unwrap();
+    program.pop();
+    program.pop();
+    program.push("examples/conformance");
+    let address = free_address().await;
+    let server = Command::new(program)
+        .arg(&address)
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    answers(&address).await;
+    conformance(&format!("http://{address}"), &["--fixtures"]).await;
+    drop(server);
+}
+
+/// An address that was free a moment ago; the example takes no other kind.
+async fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// Waits until somebody listens.
+async fn answers(address: &str) {
+    for _ in 0..600 {
+        if TcpStream::connect(address).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("nobody listens at {address}");
 }
 
 fn on(folder: &Path) -> Variables {
