@@ -3,10 +3,14 @@
 //! caller is known.
 
 use axum::body::Body;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use ostraca_memory::{Error, ErrorKind};
+
+/// How far past the limit a body is still heard out. A client that is refused while it
+/// sends sees a broken connection instead of the refusal.
+const PATIENCE_BYTES: usize = 16 << 20;
 
 /// Whether the request says itself that its body is over the limit.
 pub(crate) fn declared_over(headers: &HeaderMap, limit: usize) -> bool {
@@ -17,18 +21,35 @@ pub(crate) fn declared_over(headers: &HeaderMap, limit: usize) -> bool {
         .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
 }
 
-/// The whole body.
+/// The whole body. What comes past the limit is dropped as it comes.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`] over the limit, [`ErrorKind::Invalid`] when it breaks off.
-pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
-    match Limited::new(body, limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(_) => Err(Error::new(
-            ErrorKind::Invalid,
-            "the request body broke off; send it again",
-        )),
+pub(crate) async fn read(mut body: Body, limit: usize) -> Result<Bytes, Error> {
+    let mut kept = BytesMut::new();
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            Error::new(
+                ErrorKind::Invalid,
+                "the request body broke off; send it again",
+            )
+            .with_source(error)
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        seen = seen.saturating_add(data.len());
+        if seen <= limit {
+            kept.extend_from_slice(&data);
+        } else if seen > limit.saturating_add(PATIENCE_BYTES) {
+            break;
+        }
+    }
+    if seen <= limit {
+        Ok(kept.freeze())
+    } else {
+        Err(too_large(limit))
     }
 }
 

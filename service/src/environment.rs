@@ -89,7 +89,9 @@ impl<'a> Environment<'a> {
         match self.text("OSTRACA_AUTH").as_deref() {
             None | Some("keys") => Ok(AuthMode::Keys),
             Some("none") => {
-                let tenant = self.text("OSTRACA_TENANT").unwrap_or_else(|| DEFAULT_TENANT.to_owned());
+                let tenant = self
+                    .text("OSTRACA_TENANT")
+                    .unwrap_or_else(|| DEFAULT_TENANT.to_owned());
                 match tenant.parse::<TenantId>() {
                     Ok(tenant) => Ok(AuthMode::Open { tenant }),
                     Err(_) => Err(EnvironmentError::Invalid {
@@ -131,7 +133,11 @@ impl<'a> Environment<'a> {
             })?),
         };
         let api_key = self.text("OSTRACA_EMBED_API_KEY");
-        Ok(Some(EmbedderSettings { dimensions, api_key, ..EmbedderSettings::new(url, model) }))
+        Ok(Some(EmbedderSettings {
+            dimensions,
+            api_key,
+            ..EmbedderSettings::new(url, model)
+        }))
     }
 
     /// The bucket that `OSTRACA_STORE` names as `s3://bucket/prefix`, and the standard
@@ -155,7 +161,9 @@ impl<'a> Environment<'a> {
         Ok(Some(S3Settings {
             bucket: bucket.to_owned(),
             prefix: prefix.trim_end_matches('/').to_owned(),
-            endpoint: self.text("AWS_ENDPOINT").or_else(|| self.text("AWS_ENDPOINT_URL")),
+            endpoint: self
+                .text("AWS_ENDPOINT")
+                .or_else(|| self.text("AWS_ENDPOINT_URL")),
             region: self
                 .text("AWS_REGION")
                 .or_else(|| self.text("AWS_DEFAULT_REGION"))
@@ -182,7 +190,11 @@ impl<'a> Environment<'a> {
         match value.to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Ok(true),
             "false" | "0" | "no" | "off" => Ok(false),
-            _ => Err(EnvironmentError::Invalid { name, value, accepted: "`true` or `false`" }),
+            _ => Err(EnvironmentError::Invalid {
+                name,
+                value,
+                accepted: "`true` or `false`",
+            }),
         }
     }
 }
@@ -192,11 +204,19 @@ mod tests {
     use super::*;
 
     fn with<T>(pairs: &[(&str, &str)], read: impl FnOnce(&Environment<'_>) -> T) -> T {
-        let lookup = |wanted: &str| pairs.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned());
+        let lookup = |wanted: &str| {
+            pairs
+                .iter()
+                .find(|(name, _)| *name == wanted)
+                .map(|(_, value)| (*value).to_owned())
+        };
         read(&Environment::new(&lookup))
     }
 
-    const CREDENTIALS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "hush")];
+    const CREDENTIALS: [(&str, &str); 2] = [
+        ("AWS_ACCESS_KEY_ID", "AKID"),
+        ("AWS_SECRET_ACCESS_KEY", "hush"),
+    ];
 
     fn s3(pairs: &[(&str, &str)]) -> Result<Option<S3Settings>, EnvironmentError> {
         let all: Vec<_> = pairs.iter().chain(&CREDENTIALS).copied().collect();
@@ -208,28 +228,50 @@ mod tests {
         let auth = |pairs: &[(&str, &str)]| with(pairs, |environment| environment.auth());
         assert!(matches!(auth(&[]), Ok(AuthMode::Keys)));
         assert!(matches!(auth(&[("OSTRACA_AUTH", "")]), Ok(AuthMode::Keys)));
-        assert!(matches!(auth(&[("OSTRACA_AUTH", "none")]), Ok(AuthMode::Open { tenant }) if tenant.to_string() == "default"));
-        assert!(auth(&[("OSTRACA_AUTH", "None")]).is_err(), "a misspelt mode must not be guessed");
+        assert!(
+            matches!(auth(&[("OSTRACA_AUTH", "none")]), Ok(AuthMode::Open { tenant }) if tenant.to_string() == "default")
+        );
+        assert!(
+            auth(&[("OSTRACA_AUTH", "None")]).is_err(),
+            "a misspelt mode must not be guessed"
+        );
         assert!(auth(&[("OSTRACA_AUTH", "none"), ("OSTRACA_TENANT", "a/b")]).is_err());
     }
 
     #[test]
     fn a_store_is_a_bucket_with_or_without_a_prefix() {
-        let place = |store| s3(&[("OSTRACA_STORE", store)]).map(|found| found.map(|s3| (s3.bucket, s3.prefix)));
+        let place = |store| {
+            s3(&[("OSTRACA_STORE", store)]).map(|found| found.map(|s3| (s3.bucket, s3.prefix)))
+        };
         let at = |bucket: &str, prefix: &str| Ok(Some((bucket.to_owned(), prefix.to_owned())));
         assert_eq!(place("s3://jar"), at("jar", ""));
         assert_eq!(place("s3://jar/"), at("jar", ""));
         assert_eq!(place("s3://jar/deep/er/"), at("jar", "deep/er"));
         assert_eq!(place(""), Ok(None));
         for wrong in ["jar", "s3://", "s3:///deep", "file:///jar", "r2://jar"] {
-            assert!(matches!(place(wrong), Err(EnvironmentError::Invalid { name: "OSTRACA_STORE", .. })), "{wrong}");
+            assert!(
+                matches!(
+                    place(wrong),
+                    Err(EnvironmentError::Invalid {
+                        name: "OSTRACA_STORE",
+                        ..
+                    })
+                ),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn a_bucket_needs_credentials_and_says_which_are_missing() {
-        let missing = with(&[("OSTRACA_STORE", "s3://jar"), ("AWS_ACCESS_KEY_ID", "AKID")], |environment| environment.s3());
-        assert_eq!(missing, Err(EnvironmentError::Missing("AWS_SECRET_ACCESS_KEY")));
+        let missing = with(
+            &[("OSTRACA_STORE", "s3://jar"), ("AWS_ACCESS_KEY_ID", "AKID")],
+            |environment| environment.s3(),
+        );
+        assert_eq!(
+            missing,
+            Err(EnvironmentError::Missing("AWS_SECRET_ACCESS_KEY"))
+        );
     }
 
     #[test]
@@ -251,8 +293,14 @@ mod tests {
 
     #[test]
     fn secrets_are_not_in_the_debug_form() {
-        let shown = format!("{:?}", s3(&[("OSTRACA_STORE", "s3://jar"), ("AWS_SESSION_TOKEN", "hush")]).unwrap());
-        assert!(!shown.contains("hush") && !shown.contains("AKID"), "{shown}");
+        let shown = format!(
+            "{:?}",
+            s3(&[("OSTRACA_STORE", "s3://jar"), ("AWS_SESSION_TOKEN", "hush")]).unwrap()
+        );
+        assert!(
+            !shown.contains("hush") && !shown.contains("AKID"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -270,6 +318,9 @@ mod tests {
         ])
         .unwrap()
         .unwrap();
-        assert_eq!((settings.model.as_str(), settings.dimensions), ("m", Some(384)));
+        assert_eq!(
+            (settings.model.as_str(), settings.dimensions),
+            ("m", Some(384))
+        );
     }
 }

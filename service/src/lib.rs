@@ -28,7 +28,10 @@ pub use exposure::Exposure;
 /// The router of a service.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
-    let rest = rest::router().layer(middleware::from_fn_with_state(Arc::clone(&app), exposure::guard));
+    let rest = rest::router().layer(middleware::from_fn_with_state(
+        Arc::clone(&app),
+        exposure::guard,
+    ));
     Router::new()
         .route("/", get(index::serve))
         .route("/.well-known/{*path}", any(auth::metadata::serve))

@@ -1,8 +1,8 @@
-//! The OpenAPI 3.1 document, made from the route table and from the schemas of the
+//! The `OpenAPI` 3.1 document, made from the route table and from the schemas of the
 //! wire types. It is separate from the handlers so that a description cannot be
 //! written that no code stands behind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::error::ErrorBody;
-use crate::rest::route::{Access, PathParameter, Route, Success};
+use crate::rest::route::{Access, Route, Success, TextParameter};
 use crate::rest::routes;
 use crate::wire::portable;
 
@@ -31,7 +31,10 @@ pub(crate) fn route() -> Route {
 
 async fn serve(State(app): State<Arc<App>>) -> Response {
     let mut response = axum::Json(document(&app.version)).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=3600"),
+    );
     response
 }
 
@@ -41,14 +44,14 @@ pub(crate) fn document(version: &str) -> Value {
     let mut paths = Map::new();
     let mut refusals = BTreeSet::new();
     for route in routes() {
-        let item = paths.entry(route.path).or_insert_with(|| json!({}));
         refusals.extend(route.refusals.iter().map(StatusCode::as_u16));
         let operation = operation(&route, &mut schemas);
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Value::Object(item) = item {
-            item.insert(route.method.to_owned(), operation);
+            item.insert(route.method.to_owned(), Value::Object(operation));
         }
     }
-    let error = schemas.output(|generator| generator.subschema_for::<ErrorBody>());
+    let error = schemas.output(SchemaGenerator::subschema_for::<ErrorBody>);
     let responses: Map<String, Value> = refusals
         .into_iter()
         .map(|status| (refusal_name(status), refusal(status, &error)))
@@ -78,28 +81,29 @@ pub(crate) fn document(version: &str) -> Value {
     })
 }
 
-fn operation(route: &Route, schemas: &mut Schemas) -> Value {
-    let mut operation = json!({
-        "operationId": route.operation,
-        "summary": route.summary,
-        "parameters": parameters(route),
-        "responses": responses(route, schemas),
-    });
+fn operation(route: &Route, schemas: &mut Schemas) -> Map<String, Value> {
+    let mut operation = Map::new();
+    let mut put = |name: &str, value: Value| operation.insert(name.to_owned(), value);
+    put("operationId", json!(route.operation));
+    put("summary", json!(route.summary));
+    put("parameters", json!(parameters(route)));
     match route.access {
-        Access::Public => operation["security"] = json!([]),
-        Access::Scope(scope) => operation["description"] = json!(format!("Needs the scope `{scope}`.")),
-    }
+        Access::Public => put("security", json!([])),
+        Access::Scope(scope) => put("description", json!(format!("Needs the scope `{scope}`."))),
+    };
     if let Some(schema) = route.body {
-        operation["requestBody"] = json!({
-            "required": true,
-            "content": { "application/json": { "schema": schemas.input(schema) } },
-        });
+        let schema = schemas.input(schema);
+        put(
+            "requestBody",
+            json!({ "required": true, "content": { "application/json": { "schema": schema } } }),
+        );
     }
+    put("responses", Value::Object(responses(route, schemas)));
     operation
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
-    let text = |place: &str, parameter: &PathParameter| {
+    let text = |place: &str, parameter: &TextParameter| {
         json!({
             "name": parameter.name,
             "in": place,
@@ -108,45 +112,72 @@ fn parameters(route: &Route) -> Vec<Value> {
             "schema": { "type": "string" },
         })
     };
-    let path = route.path_parameter.iter().map(|parameter| text("path", parameter));
+    let path = route
+        .path_parameter
+        .iter()
+        .map(|parameter| text("path", parameter));
     // OpenAPI reserves `Accept`; the media types of the answers say the same.
     let headers = route
         .headers
         .iter()
         .filter(|header| header.name != "Accept")
         .map(|parameter| text("header", parameter));
-    let query = route.query.iter().flat_map(|shape| shape.parameters()).map(|(name, schema)| {
-        let mut schema = schema.clone();
-        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
-        let mut parameter = json!({ "name": name, "in": "query", "required": false, "description": description });
-        if schema["type"] == "object" {
-            parameter["content"] = json!({ "application/json": { "schema": schema } });
-        } else {
-            parameter["schema"] = schema;
-        }
-        parameter
-    });
-    path.chain(query).chain(headers).collect()
+    let query = route.query.iter().flat_map(|shape| shape.parameters());
+    path.chain(query.map(|(name, schema)| query_parameter(name, schema)))
+        .chain(headers)
+        .collect()
+}
+
+fn query_parameter(name: &str, schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let description = schema
+        .as_object_mut()
+        .and_then(|schema| schema.remove("description"));
+    let (place, content) = if schema.get("type").is_some_and(|kind| kind == "object") {
+        (
+            "content",
+            json!({ "application/json": { "schema": schema } }),
+        )
+    } else {
+        ("schema", schema)
+    };
+    json!({ "name": name, "in": "query", "required": false, "description": description, place: content })
 }
 
 fn responses(route: &Route, schemas: &mut Schemas) -> Map<String, Value> {
-    let mut responses = Map::new();
-    for Success { status, description, media, schema } in &route.successes {
+    let mut successes: BTreeMap<&str, (&str, Map<String, Value>)> = BTreeMap::new();
+    for Success {
+        status,
+        description,
+        media,
+        schema,
+    } in &route.successes
+    {
         let schema = schemas.output(*schema);
-        let response = responses
+        let (_, content) = successes
             .entry(status.as_str())
-            .or_insert_with(|| json!({ "description": description, "content": {} }));
-        response["content"][*media] = json!({ "schema": schema });
+            .or_insert_with(|| (description, Map::new()));
+        content.insert((*media).to_owned(), json!({ "schema": schema }));
     }
-    for status in &route.refusals {
+    let successes = successes
+        .into_iter()
+        .map(|(status, (description, content))| {
+            (
+                status.to_owned(),
+                json!({ "description": description, "content": content }),
+            )
+        });
+    let refusals = route.refusals.iter().map(|status| {
         let reference = format!("#/components/responses/{}", refusal_name(status.as_u16()));
-        responses.insert(status.as_str().to_owned(), json!({ "$ref": reference }));
-    }
-    responses
+        (status.as_str().to_owned(), json!({ "$ref": reference }))
+    });
+    successes.chain(refusals).collect()
 }
 
 fn refusal_name(status: u16) -> String {
-    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let reason = StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
     reason.unwrap_or("Refused").replace(' ', "")
 }
 

@@ -46,6 +46,15 @@ impl Context {
         self.as_holder_of(self.target.reader_token.as_deref())
     }
 
+    /// The server by a way on which nothing waits for an embedding model, for cases
+    /// that write much. Where there is no such way it is the server itself.
+    pub(crate) fn unembedded(&self) -> Client {
+        match &self.target.local {
+            Some(local) => self.at(local.plain.url(), self.target.token.as_deref()),
+            None => self.api.clone(),
+        }
+    }
+
     /// The server, with this token or none.
     pub(crate) fn as_holder_of(&self, token: Option<&str>) -> Client {
         Client::new(&self.target.url, token, self.transcript.clone())

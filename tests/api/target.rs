@@ -48,6 +48,8 @@ pub(crate) struct Target {
 pub(crate) struct Local {
     pub(crate) binary: Binary,
     pub(crate) minilm: Server,
+    /// The same folder through a second process, which embeds nothing.
+    pub(crate) plain: Server,
     store: TempDir,
     server: Server,
 }
@@ -104,6 +106,7 @@ impl Target {
             "30s",
         ];
         let server = binary.serve(store.path(), &arguments).await;
+        let plain = binary.serve(store.path(), &["--auth", "keys"]).await;
         Self {
             url: server.url().to_owned(),
             token: Some(token),
@@ -114,6 +117,7 @@ impl Target {
             local: Some(Local {
                 binary,
                 minilm,
+                plain,
                 store,
                 server,
             }),
@@ -144,11 +148,13 @@ impl Target {
         if let Some(Local {
             server,
             minilm,
+            plain,
             store,
             ..
         }) = self.local
         {
             server.kill().await;
+            plain.kill().await;
             minilm.kill().await;
             store.close().unwrap();
         }

@@ -11,6 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::Value;
+use tracing::{Instrument as _, Span};
 
 use crate::app::App;
 use crate::auth;
@@ -69,7 +70,7 @@ pub(crate) async fn serve(
         Ok(body) => body,
         Err(error) => return ApiError(error).into_response(),
     };
-    let call = match read(&body) {
+    let mut call = match read(&body) {
         Ok(Message::Request(call)) => call,
         Ok(Message::Notification) => return StatusCode::ACCEPTED.into_response(),
         Err(failure) => return refused(failure),
@@ -99,24 +100,27 @@ pub(crate) async fn serve(
         session: Arc::new(session),
         selection: Arc::new(selection),
     };
-    let outcome = dispatch(server, view, &era, &call).await;
+    let span = span(server, &call, &era);
+    let outcome = dispatch(server, view, &era, &mut call)
+        .instrument(span.clone())
+        .await;
     let status = status(&era, &outcome);
-    log(server, &call, &era, status);
+    span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
     message(status, &answer(call.id, outcome))
 }
 
-/// One line a request: never what it says, nor who may say it.
-fn log(server: &MemoryServer, call: &Call, era: &Era, status: StatusCode) {
-    let param = |name: &str| call.params.get(name).and_then(Value::as_str);
+/// What the log knows of a request: never what it says, nor who may say it.
+fn span(server: &MemoryServer, call: &Call, era: &Era) -> Span {
+    let method: String = call.method.chars().take(64).collect();
+    let name = call.params.get("name").and_then(Value::as_str);
     let traceparent = call.meta("traceparent").and_then(Value::as_str);
-    tracing::debug!(
-        method = %call.method.chars().take(64).collect::<String>(),
-        tool = param("name").filter(|name| server.tools().find(name).is_some()),
+    tracing::debug_span!(
+        "mcp",
+        method,
+        tool = name.filter(|name| server.tools().find(name).is_some()),
         revision = era.version().as_str(),
         traceparent,
-        status = status.as_u16(),
-        "MCP request"
-    );
+    )
 }
 
 /// The revision of the request, with its headers checked.

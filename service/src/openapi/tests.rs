@@ -9,7 +9,10 @@ const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
 
 /// The copy in `docs/` is what people and generators read, so it may not lag behind.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the switch that rewrites the copy is a variable")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the switch that rewrites the copy is a variable"
+)]
 fn the_committed_document_is_current() {
     let mut text = serde_json::to_string_pretty(&document(env!("CARGO_PKG_VERSION"))).unwrap();
     text.push('\n');
@@ -17,7 +20,10 @@ fn the_committed_document_is_current() {
         std::fs::write(COPY, &text).unwrap();
     }
     let copy = std::fs::read_to_string(COPY).unwrap();
-    assert!(copy == text, "docs/openapi.json is not current; run this test with OSTRACA_WRITE_OPENAPI=1");
+    assert!(
+        copy == text,
+        "docs/openapi.json is not current; run this test with OSTRACA_WRITE_OPENAPI=1"
+    );
 }
 
 #[test]
@@ -25,13 +31,36 @@ fn every_route_is_described_once() {
     let mut operations = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for route in routes() {
-        assert!(operations.insert(route.operation), "{} is named twice", route.operation);
-        assert!(seen.insert((route.path, route.method)), "{} {} stands twice", route.method, route.path);
-        assert!(!route.summary.is_empty() && !route.successes.is_empty(), "{}", route.operation);
-        assert_eq!(route.path.contains('{'), route.path_parameter.is_some(), "{}", route.operation);
+        assert!(
+            operations.insert(route.operation),
+            "{} is named twice",
+            route.operation
+        );
+        assert!(
+            seen.insert((route.path, route.method)),
+            "{} {} stands twice",
+            route.method,
+            route.path
+        );
+        assert!(
+            !route.summary.is_empty() && !route.successes.is_empty(),
+            "{}",
+            route.operation
+        );
+        assert_eq!(
+            route.path.contains('{'),
+            route.path_parameter.is_some(),
+            "{}",
+            route.operation
+        );
     }
     let document = document("0");
-    let described: usize = document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
+    let described: usize = document["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|item| item.as_object().unwrap().len())
+        .sum();
     assert_eq!(described, seen.len());
 }
 
@@ -42,8 +71,13 @@ fn every_reference_leads_somewhere() {
     collect("#", &document, &mut references);
     assert!(references.len() > 20);
     for (place, reference) in references {
-        let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{place}: {reference}"));
-        assert!(document.pointer(pointer).is_some(), "{place}: {reference} leads nowhere");
+        let pointer = reference
+            .strip_prefix('#')
+            .unwrap_or_else(|| panic!("{place}: {reference}"));
+        assert!(
+            document.pointer(pointer).is_some(),
+            "{place}: {reference} leads nowhere"
+        );
     }
 }
 

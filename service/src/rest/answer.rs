@@ -17,7 +17,9 @@ pub(super) fn ok<T: Serialize>(body: &T) -> Response {
 /// An answer with another status.
 pub(super) fn with_status<T: Serialize>(status: StatusCode, body: &T) -> Response {
     let mut response = (status, Json(body)).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

@@ -54,7 +54,9 @@ impl FromRequest<Arc<App>> for JsonBody {
         if !is_json(&parts.headers) {
             return Err(Unreadable::MediaType);
         }
-        let bytes = body_limit::read(body, app.settings.max_body_bytes).await.map_err(Unreadable::Refused)?;
+        let bytes = body_limit::read(body, app.settings.max_body_bytes)
+            .await
+            .map_err(Unreadable::Refused)?;
         object(&bytes).map(Self)
     }
 }
@@ -64,7 +66,9 @@ impl FromRequest<Arc<App>> for OptionalJsonBody {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Unreadable> {
         let (parts, body) = request.into_parts();
-        let bytes = body_limit::read(body, app.settings.max_body_bytes).await.map_err(Unreadable::Refused)?;
+        let bytes = body_limit::read(body, app.settings.max_body_bytes)
+            .await
+            .map_err(Unreadable::Refused)?;
         if bytes.is_empty() {
             return Ok(Self(Map::new()));
         }
@@ -76,10 +80,18 @@ impl FromRequest<Arc<App>> for OptionalJsonBody {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let Some(media) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
+    let Some(media) = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+    else {
         return false;
     };
-    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media = media
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     media == "application/json" || (media.starts_with("application/") && media.ends_with("+json"))
 }
 

@@ -25,6 +25,8 @@ async fn describe_scope(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let args = DescribeScopeArgs::decode(Value::Object(body))?;
-    let reply = session.describe_scope(DescribeScopeRequest::try_from(args)?).await?;
+    let reply = session
+        .describe_scope(DescribeScopeRequest::try_from(args)?)
+        .await?;
     Ok(answer::ok(&DescribeScopeReply::from(reply)))
 }

@@ -37,7 +37,11 @@ async fn export(
 ) -> Result<Response, ApiError> {
     let args: ExportArgs = QUERY.arguments(&uri)?;
     let reply = ExportReply::from(session.export(ExportRequest::try_from(args)?).await?);
-    if wants_lines(&headers) { lines(&reply) } else { Ok(answer::ok(&reply)) }
+    if wants_lines(&headers) {
+        lines(&reply)
+    } else {
+        Ok(answer::ok(&reply))
+    }
 }
 
 fn wants_lines(headers: &HeaderMap) -> bool {
@@ -52,7 +56,8 @@ fn lines(reply: &ExportReply) -> Result<Response, ApiError> {
     let mut text = Vec::new();
     for memory in &reply.memories {
         serde_json::to_writer(&mut text, memory).map_err(|error| {
-            Error::new(ErrorKind::Internal, "a memory could not be written as JSON").with_source(error)
+            Error::new(ErrorKind::Internal, "a memory could not be written as JSON")
+                .with_source(error)
         })?;
         text.push(b'\n');
     }
@@ -60,7 +65,11 @@ fn lines(reply: &ExportReply) -> Result<Response, ApiError> {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(NDJSON));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(cursor) = reply.next_cursor.as_deref().and_then(|cursor| HeaderValue::try_from(cursor).ok()) {
+    if let Some(cursor) = reply
+        .next_cursor
+        .as_deref()
+        .and_then(|cursor| HeaderValue::try_from(cursor).ok())
+    {
         headers.insert(NEXT_CURSOR, cursor);
     }
     Ok(response)

@@ -20,8 +20,9 @@ use crate::wire::{Arguments, ForgetArgs, ForgetReply};
 
 static BY_ID: LazyLock<QueryShape> =
     LazyLock::new(|| QueryShape::only::<ForgetArgs>(&["purge", "expected_version", "reason"]));
-static BY_KEY: LazyLock<QueryShape> =
-    LazyLock::new(|| QueryShape::only::<ForgetArgs>(&["scope", "purge", "expected_version", "reason"]));
+static BY_KEY: LazyLock<QueryShape> = LazyLock::new(|| {
+    QueryShape::only::<ForgetArgs>(&["scope", "purge", "expected_version", "reason"])
+});
 
 pub(super) fn route() -> Route {
     described(Route::delete("/v1/memories/{id}", "forget", forget))
@@ -33,18 +34,26 @@ pub(super) fn route() -> Route {
 }
 
 pub(super) fn by_key_route() -> Route {
-    described(Route::delete("/v1/memories/by-key/{key}", "forgetByKey", forget_by_key))
-        .summary("Forget a memory, named by its key in a scope")
-        .path_parameter("key", "The key of the memory, percent-encoded.")
-        .query(&BY_KEY)
-        .header("If-Match", IF_MATCH)
-        .refuses(&[StatusCode::PRECONDITION_FAILED])
+    described(Route::delete(
+        "/v1/memories/by-key/{key}",
+        "forgetByKey",
+        forget_by_key,
+    ))
+    .summary("Forget a memory, named by its key in a scope")
+    .path_parameter("key", "The key of the memory, percent-encoded.")
+    .query(&BY_KEY)
+    .header("If-Match", IF_MATCH)
+    .refuses(&[StatusCode::PRECONDITION_FAILED])
 }
 
 pub(super) fn many_route() -> Route {
-    described(Route::post("/v1/memories/forget", "forgetMany", forget_many))
-        .summary("Forget several memories")
-        .body::<ForgetArgs>()
+    described(Route::post(
+        "/v1/memories/forget",
+        "forgetMany",
+        forget_many,
+    ))
+    .summary("Forget several memories")
+    .body::<ForgetArgs>()
 }
 
 fn described(route: Route) -> Route {
@@ -89,7 +98,11 @@ async fn one(
         Ok(reply) => ForgetReply::from(reply),
         Err(error) => return Ok(precondition.refuse(error)),
     };
-    if reply.items.iter().all(|item| item.outcome == Outcome::Missing) {
+    if reply
+        .items
+        .iter()
+        .all(|item| item.outcome == Outcome::Missing)
+    {
         return Err(Error::not_found(format!("there is no memory with this {name}")).into());
     }
     Ok(answer::ok(&reply))

@@ -55,7 +55,10 @@ pub(super) fn many_route() -> Route {
         .summary("Get several memories by id or key")
         .scope("memories:read")
         .body::<GetArgs>()
-        .answers::<GetReply>(StatusCode::OK, "Those that exist, and the names of those that do not.")
+        .answers::<GetReply>(
+            StatusCode::OK,
+            "Those that exist, and the names of those that do not.",
+        )
 }
 
 async fn get(
@@ -82,12 +85,18 @@ async fn one(
 ) -> Result<Response, ApiError> {
     members.insert(name.to_owned(), Value::String(value));
     let args = GetArgs::decode(Value::Object(members))?;
-    let GetReply { mut memories, receipt, .. } =
-        session.get(GetRequest::try_from(args)?).await?.into();
+    let GetReply {
+        mut memories,
+        receipt,
+        ..
+    } = session.get(GetRequest::try_from(args)?).await?.into();
     let memory = memories
         .pop()
         .ok_or_else(|| Error::not_found(format!("there is no memory with this {name}")))?;
-    Ok(answer::tagged(memory.version, &GetOneReply { memory, receipt }))
+    Ok(answer::tagged(
+        memory.version,
+        &GetOneReply { memory, receipt },
+    ))
 }
 
 async fn get_many(

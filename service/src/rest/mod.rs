@@ -1,5 +1,5 @@
 //! The REST surface under `/v1`: one file per operation, each with its row of the
-//! route table and its handler. The router and the OpenAPI document are both built
+//! route table and its handler. The router and the `OpenAPI` document are both built
 //! from that table, so neither can name what the other does not. Nothing here
 //! decides: a handler decodes, calls the session and encodes.
 
@@ -65,7 +65,9 @@ pub(crate) fn routes() -> Vec<Route> {
 pub(crate) fn router() -> Router<Arc<App>> {
     routes()
         .into_iter()
-        .fold(Router::new(), |router, route| router.route(route.path, route.handler))
+        .fold(Router::new(), |router, route| {
+            router.route(route.path, route.handler)
+        })
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
 

@@ -17,7 +17,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Segment {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match Path::<String>::from_request_parts(parts, state).await {
             Ok(Path(segment)) => Ok(Self(segment)),
-            Err(_) => Err(ApiError(Error::invalid("path", "is not UTF-8 once percent-decoded; encode it as UTF-8"))),
+            Err(_) => Err(ApiError(Error::invalid(
+                "path",
+                "is not UTF-8 once percent-decoded; encode it as UTF-8",
+            ))),
         }
     }
 }

@@ -9,7 +9,8 @@ use ostraca_memory::{Error, ErrorKind};
 use crate::error::{ApiError, ErrorBody};
 
 /// What the description of the header says.
-pub(super) const IF_MATCH: &str = "The ETag that the memory must still have, such as \"3\"; otherwise 412.";
+pub(super) const IF_MATCH: &str =
+    "The ETag that the memory must still have, such as \"3\"; otherwise 412.";
 
 /// The version that a request expects.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +22,9 @@ impl Precondition {
     /// # Errors
     /// `Invalid` if it is not one strong tag of ours.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, Error> {
-        let Some(value) = headers.get(header::IF_MATCH) else { return Ok(Self(None)) };
+        let Some(value) = headers.get(header::IF_MATCH) else {
+            return Ok(Self(None));
+        };
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
             return Ok(Self(None));
@@ -39,9 +42,10 @@ impl Precondition {
     /// `Invalid` if the two differ.
     pub(super) fn merge(self, stated: &mut Option<u64>) -> Result<(), Error> {
         match (self.0, *stated) {
-            (Some(header), Some(stated)) if header != stated => {
-                Err(Error::invalid("expected_version", "differs from If-Match; give one of the two"))
-            }
+            (Some(header), Some(stated)) if header != stated => Err(Error::invalid(
+                "expected_version",
+                "differs from If-Match; give one of the two",
+            )),
             (Some(header), _) => {
                 *stated = Some(header);
                 Ok(())
@@ -56,7 +60,11 @@ impl Precondition {
             && error.kind() == ErrorKind::Conflict
             && error.field() == Some("expected_version");
         if failed {
-            (StatusCode::PRECONDITION_FAILED, Json(ErrorBody::from(&error))).into_response()
+            (
+                StatusCode::PRECONDITION_FAILED,
+                Json(ErrorBody::from(&error)),
+            )
+                .into_response()
         } else {
             ApiError(error).into_response()
         }

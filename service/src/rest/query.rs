@@ -21,20 +21,26 @@ impl QueryShape {
     pub(super) fn of<A: JsonSchema>() -> Self {
         match input_schema::<A>().remove("properties") {
             Some(Value::Object(parameters)) => Self { parameters },
-            _ => Self { parameters: Map::new() },
+            _ => Self {
+                parameters: Map::new(),
+            },
         }
     }
 
     /// These arguments alone.
     pub(super) fn only<A: JsonSchema>(names: &[&str]) -> Self {
         let mut shape = Self::of::<A>();
-        shape.parameters.retain(|name, _| names.contains(&name.as_str()));
+        shape
+            .parameters
+            .retain(|name, _| names.contains(&name.as_str()));
         shape
     }
 
     /// The parameters with their schemas.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.parameters.iter().map(|(name, schema)| (name.as_str(), schema))
+        self.parameters
+            .iter()
+            .map(|(name, schema)| (name.as_str(), schema))
     }
 
     /// The arguments that a URI carries.
@@ -51,7 +57,10 @@ impl QueryShape {
     /// `Invalid`, at the parameter at fault.
     pub(super) fn members(&self, uri: &Uri) -> Result<Map<String, Value>, Error> {
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|_| {
-            Error::new(ostraca_memory::ErrorKind::Invalid, "the query string cannot be read; encode it as name=value&…")
+            Error::new(
+                ostraca_memory::ErrorKind::Invalid,
+                "the query string cannot be read; encode it as name=value&…",
+            )
         })?;
         let mut members = Map::new();
         for (name, text) in pairs {
@@ -60,7 +69,10 @@ impl QueryShape {
             };
             if type_of(schema) == "array" {
                 let item = read(&name, schema.get("items").map_or("string", type_of), text)?;
-                match members.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
+                match members
+                    .entry(name)
+                    .or_insert_with(|| Value::Array(Vec::new()))
+                {
                     Value::Array(items) => items.push(item),
                     other => *other = item,
                 }
@@ -79,14 +91,20 @@ impl QueryShape {
         let message = if known.is_empty() {
             "is not a parameter here; there are none".to_owned()
         } else {
-            format!("is not a parameter here; the parameters are {}", known.join(", "))
+            format!(
+                "is not a parameter here; the parameters are {}",
+                known.join(", ")
+            )
         };
         Error::invalid(name, message)
     }
 }
 
 fn type_of(schema: &Value) -> &str {
-    schema.get("type").and_then(Value::as_str).unwrap_or("string")
+    schema
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or("string")
 }
 
 fn read(name: &str, kind: &str, text: String) -> Result<Value, Error> {
@@ -103,7 +121,10 @@ fn read(name: &str, kind: &str, text: String) -> Result<Value, Error> {
             .and_then(Number::from_f64)
             .map(Value::Number)
             .ok_or_else(|| wrong("a number")),
-        "boolean" => text.parse().map(Value::Bool).map_err(|_| wrong("true or false")),
+        "boolean" => text
+            .parse()
+            .map(Value::Bool)
+            .map_err(|_| wrong("true or false")),
         "object" => serde_json::from_str(&text)
             .ok()
             .filter(Value::is_object)

@@ -40,7 +40,10 @@ async fn recall(
     answer_recall(&session, RecallArgs::decode(Value::Object(body))).await
 }
 
-async fn recall_by_query(Authenticated(session): Authenticated, uri: Uri) -> Result<Response, ApiError> {
+async fn recall_by_query(
+    Authenticated(session): Authenticated,
+    uri: Uri,
+) -> Result<Response, ApiError> {
     answer_recall(&session, QUERY.arguments(&uri)).await
 }
 

@@ -19,9 +19,18 @@ pub(super) fn route() -> Route {
         .scope("memories:write")
         .header(idempotency::IDEMPOTENCY_KEY, idempotency::DESCRIPTION)
         .body::<RememberArgs>()
-        .answers::<RememberReply>(StatusCode::CREATED, "At least one memory is new; `Location` names it if it is the only one.")
-        .answers::<RememberReply>(StatusCode::OK, "All were there already, or were replaced by key.")
-        .answers::<RememberReply>(StatusCode::MULTI_STATUS, "Some of many failed; the others are stored.")
+        .answers::<RememberReply>(
+            StatusCode::CREATED,
+            "At least one memory is new; `Location` names it if it is the only one.",
+        )
+        .answers::<RememberReply>(
+            StatusCode::OK,
+            "All were there already, or were replaced by key.",
+        )
+        .answers::<RememberReply>(
+            StatusCode::MULTI_STATUS,
+            "Some of many failed; the others are stored.",
+        )
         .refuses(&[StatusCode::CONFLICT])
 }
 
@@ -41,7 +50,10 @@ async fn remember(
         }
     }
     let reply = RememberReply::from(reply);
-    let created = reply.items.iter().any(|item| item.outcome == Outcome::Created);
+    let created = reply
+        .items
+        .iter()
+        .any(|item| item.outcome == Outcome::Created);
     let status = match (reply.failed, created) {
         (0, true) => StatusCode::CREATED,
         (0, false) => StatusCode::OK,
@@ -49,7 +61,10 @@ async fn remember(
     };
     let mut response = answer::with_status(status, &reply);
     if let [item] = reply.items.as_slice()
-        && let Some(location) = item.id.as_ref().and_then(|id| HeaderValue::try_from(format!("/v1/memories/{id}")).ok())
+        && let Some(location) = item
+            .id
+            .as_ref()
+            .and_then(|id| HeaderValue::try_from(format!("/v1/memories/{id}")).ok())
     {
         response.headers_mut().insert(header::LOCATION, location);
     }
@@ -58,7 +73,11 @@ async fn remember(
 
 /// The error of a memory that was written flat, its field named as it was written.
 fn unprefixed(error: ostraca_memory::Error) -> ostraca_memory::Error {
-    match error.field().and_then(|field| field.strip_prefix("items[0].")).map(str::to_owned) {
+    match error
+        .field()
+        .and_then(|field| field.strip_prefix("items[0]."))
+        .map(str::to_owned)
+    {
         Some(field) => error.at(field),
         None => error,
     }

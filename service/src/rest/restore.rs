@@ -22,7 +22,10 @@ pub(super) fn route() -> Route {
         .header("If-Match", IF_MATCH)
         .header(idempotency::IDEMPOTENCY_KEY, idempotency::DESCRIPTION)
         .body::<RestoreArgs>()
-        .answers::<RestoreReply>(StatusCode::OK, "The memory as it is now; `ETag` is its version.")
+        .answers::<RestoreReply>(
+            StatusCode::OK,
+            "The memory as it is now; `ETag` is its version.",
+        )
         .refuses(&[StatusCode::CONFLICT, StatusCode::PRECONDITION_FAILED])
 }
 
@@ -32,7 +35,10 @@ async fn restore(
     headers: HeaderMap,
     OptionalJsonBody(mut body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
-    if let Some(name) = ["id", "key", "scope"].into_iter().find(|name| body.contains_key(*name)) {
+    if let Some(name) = ["id", "key", "scope"]
+        .into_iter()
+        .find(|name| body.contains_key(*name))
+    {
         return Err(Error::invalid(name, "the URL names the memory; leave it out").into());
     }
     body.insert("id".to_owned(), Value::String(id));

@@ -1,5 +1,5 @@
 //! One row of the route table: method, path and handler for the router; names,
-//! parameters and schemas for the OpenAPI document.
+//! parameters and schemas for the `OpenAPI` document.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ pub(crate) enum Access {
     Scope(&'static str),
 }
 
-/// A parameter in the path.
+/// A parameter that is text: in the path, or a header.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PathParameter {
+pub(crate) struct TextParameter {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
 }
@@ -47,9 +47,9 @@ pub(crate) struct Route {
     pub(crate) operation: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
-    pub(crate) path_parameter: Option<PathParameter>,
+    pub(crate) path_parameter: Option<TextParameter>,
     pub(crate) query: Option<&'static QueryShape>,
-    pub(crate) headers: Vec<PathParameter>,
+    pub(crate) headers: Vec<TextParameter>,
     pub(crate) body: Option<SchemaOf>,
     pub(crate) successes: Vec<Success>,
     pub(crate) refusals: Vec<StatusCode>,
@@ -148,7 +148,7 @@ impl Route {
 
     /// The parameter in its path.
     pub(crate) fn path_parameter(mut self, name: &'static str, description: &'static str) -> Self {
-        self.path_parameter = Some(PathParameter { name, description });
+        self.path_parameter = Some(TextParameter { name, description });
         self.refuses(&[StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND])
     }
 
@@ -160,13 +160,13 @@ impl Route {
 
     /// A header that it heeds.
     pub(crate) fn header(mut self, name: &'static str, description: &'static str) -> Self {
-        self.headers.push(PathParameter { name, description });
+        self.headers.push(TextParameter { name, description });
         self
     }
 
     /// The arguments in its body.
     pub(crate) fn body<T: JsonSchema>(mut self) -> Self {
-        self.body = Some(|generator| generator.subschema_for::<T>());
+        self.body = Some(SchemaGenerator::subschema_for::<T>);
         self.refuses(&[
             StatusCode::BAD_REQUEST,
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -175,7 +175,11 @@ impl Route {
     }
 
     /// A JSON answer.
-    pub(crate) fn answers<T: JsonSchema>(self, status: StatusCode, description: &'static str) -> Self {
+    pub(crate) fn answers<T: JsonSchema>(
+        self,
+        status: StatusCode,
+        description: &'static str,
+    ) -> Self {
         self.answers_as::<T>(status, "application/json", description)
     }
 
@@ -186,8 +190,13 @@ impl Route {
         media: &'static str,
         description: &'static str,
     ) -> Self {
-        let schema: SchemaOf = |generator| generator.subschema_for::<T>();
-        self.successes.push(Success { status, description, media, schema });
+        let schema: SchemaOf = SchemaGenerator::subschema_for::<T>;
+        self.successes.push(Success {
+            status,
+            description,
+            media,
+            schema,
+        });
         self
     }
 

@@ -12,7 +12,10 @@ fn members(shape: &QueryShape, query: &str) -> Value {
 fn refusal(shape: &QueryShape, query: &str) -> (String, String) {
     let uri: Uri = format!("/v1/x?{query}").parse().unwrap();
     let error = shape.members(&uri).expect_err(query);
-    (error.field().unwrap_or_default().to_owned(), error.message().to_owned())
+    (
+        error.field().unwrap_or_default().to_owned(),
+        error.message().to_owned(),
+    )
 }
 
 #[test]
@@ -45,5 +48,8 @@ fn a_wrong_parameter_is_named() {
     let forget = QueryShape::only::<ForgetArgs>(&["purge"]);
     assert_eq!(refusal(&forget, "purge").0, "purge");
     assert_eq!(refusal(&forget, "purge=1").0, "purge");
-    assert_eq!(refusal(&forget, "ids=a").1, "is not a parameter here; the parameters are purge");
+    assert_eq!(
+        refusal(&forget, "ids=a").1,
+        "is not a parameter here; the parameters are purge"
+    );
 }

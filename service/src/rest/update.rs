@@ -29,10 +29,14 @@ pub(super) fn route() -> Route {
 }
 
 pub(super) fn by_key_route() -> Route {
-    described(Route::patch("/v1/memories/by-key/{key}", "updateByKey", update_by_key))
-        .summary("Change a memory, named by its key in a scope")
-        .path_parameter("key", "The key of the memory, percent-encoded.")
-        .query(&BY_KEY)
+    described(Route::patch(
+        "/v1/memories/by-key/{key}",
+        "updateByKey",
+        update_by_key,
+    ))
+    .summary("Change a memory, named by its key in a scope")
+    .path_parameter("key", "The key of the memory, percent-encoded.")
+    .query(&BY_KEY)
 }
 
 fn described(route: Route) -> Route {
@@ -41,7 +45,10 @@ fn described(route: Route) -> Route {
         .header("If-Match", IF_MATCH)
         .header(idempotency::IDEMPOTENCY_KEY, idempotency::DESCRIPTION)
         .body::<UpdateArgs>()
-        .answers::<UpdateReply>(StatusCode::OK, "The memory as it is now; `ETag` is its version.")
+        .answers::<UpdateReply>(
+            StatusCode::OK,
+            "The memory as it is now; `ETag` is its version.",
+        )
         .refuses(&[StatusCode::CONFLICT, StatusCode::PRECONDITION_FAILED])
 }
 
@@ -75,9 +82,15 @@ async fn change(
     headers: &HeaderMap,
     mut body: Map<String, Value>,
 ) -> Result<Response, ApiError> {
-    for (name, way_out) in [("id", "leave it out"), ("key", "new_key renames it"), ("scope", "new_scope moves it")] {
+    for (name, way_out) in [
+        ("id", "leave it out"),
+        ("key", "new_key renames it"),
+        ("scope", "new_scope moves it"),
+    ] {
         if body.contains_key(name) {
-            return Err(Error::invalid(name, format!("the URL names the memory; {way_out}")).into());
+            return Err(
+                Error::invalid(name, format!("the URL names the memory; {way_out}")).into(),
+            );
         }
     }
     body.extend(target);

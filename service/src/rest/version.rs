@@ -30,5 +30,9 @@ pub(super) fn route() -> Route {
 }
 
 async fn version(State(app): State<Arc<App>>) -> Response {
-    answer::ok(&VersionReply { name: "ostraca", version: app.version.clone(), api: "v1" })
+    answer::ok(&VersionReply {
+        name: "ostraca",
+        version: app.version.clone(),
+        api: "v1",
+    })
 }

@@ -47,13 +47,21 @@ fn blame(path: &str, message: String) -> (Option<String>, String) {
         return (Some(named(name)), "is required".to_owned());
     }
     if let Some(name) = quoted(&message, "unknown field `") {
-        let known = message.split_once(", expected ").map_or("none", |(_, known)| known);
+        let known = message
+            .split_once(", expected ")
+            .map_or("none", |(_, known)| known);
         let known = known.trim_start_matches("one of ").replace('`', "");
-        return (Some(named(name)), format!("is not a field here; the fields are {known}"));
+        return (
+            Some(named(name)),
+            format!("is not a field here; the fields are {known}"),
+        );
     }
     (parent.map(str::to_owned), message)
 }
 
 fn quoted<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
-    message.strip_prefix(prefix)?.split_once('`').map(|(name, _)| name)
+    message
+        .strip_prefix(prefix)?
+        .split_once('`')
+        .map(|(name, _)| name)
 }

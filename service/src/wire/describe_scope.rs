@@ -40,6 +40,8 @@ pub struct DescribeScopeReply {
 
 impl From<domain::DescribeScopeReply> for DescribeScopeReply {
     fn from(reply: domain::DescribeScopeReply) -> Self {
-        Self { receipt: reply.receipt.into() }
+        Self {
+            receipt: reply.receipt.into(),
+        }
     }
 }

@@ -53,7 +53,11 @@ pub struct ExportReply {
 impl From<domain::ExportReply> for ExportReply {
     fn from(reply: domain::ExportReply) -> Self {
         Self {
-            memories: reply.records.iter().map(|record| Memory::whole(record)).collect(),
+            memories: reply
+                .records
+                .iter()
+                .map(|record| Memory::whole(record))
+                .collect(),
             total: reply.total,
             next_cursor: reply.next_cursor,
             receipt: reply.receipt.into(),

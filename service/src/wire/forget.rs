@@ -41,10 +41,28 @@ impl TryFrom<ForgetArgs> for ForgetRequest {
     type Error = Error;
 
     fn try_from(args: ForgetArgs) -> Result<Self, Error> {
-        let ForgetArgs { id, ids, key, keys, scope, .. } = args;
+        let ForgetArgs {
+            id,
+            ids,
+            key,
+            keys,
+            scope,
+            ..
+        } = args;
         Ok(Self {
-            references: Names { id, ids, key, keys, scope }.many()?,
-            mode: if args.purge == Some(true) { ForgetMode::Purge } else { ForgetMode::Soft },
+            references: Names {
+                id,
+                ids,
+                key,
+                keys,
+                scope,
+            }
+            .many()?,
+            mode: if args.purge == Some(true) {
+                ForgetMode::Purge
+            } else {
+                ForgetMode::Soft
+            },
             expected_version: args.expected_version,
             reason: args.reason,
             idempotency_key: args.idempotency_key,

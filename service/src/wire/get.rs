@@ -35,9 +35,24 @@ impl TryFrom<GetArgs> for GetRequest {
     type Error = Error;
 
     fn try_from(args: GetArgs) -> Result<Self, Error> {
-        let GetArgs { id, ids, key, keys, scope, as_of, content_offset } = args;
+        let GetArgs {
+            id,
+            ids,
+            key,
+            keys,
+            scope,
+            as_of,
+            content_offset,
+        } = args;
         Ok(Self {
-            references: Names { id, ids, key, keys, scope }.many()?,
+            references: Names {
+                id,
+                ids,
+                key,
+                keys,
+                scope,
+            }
+            .many()?,
             as_of: as_of.map(AsOf::resolve).transpose()?,
             content_offset: content_offset.unwrap_or(0),
             ..Self::default()
@@ -73,10 +88,16 @@ pub struct Name {
 impl From<Reference> for Name {
     fn from(reference: Reference) -> Self {
         match reference {
-            Reference::Id(id) => Self { id: Some(id), key: None, scope: None },
-            Reference::Key { scope, key } => {
-                Self { id: None, key: Some(key), scope: Some(scope.as_str().to_owned()) }
-            }
+            Reference::Id(id) => Self {
+                id: Some(id),
+                key: None,
+                scope: None,
+            },
+            Reference::Key { scope, key } => Self {
+                id: None,
+                key: Some(key),
+                scope: Some(scope.as_str().to_owned()),
+            },
         }
     }
 }

@@ -32,9 +32,26 @@ impl TryFrom<HistoryArgs> for HistoryRequest {
     type Error = Error;
 
     fn try_from(args: HistoryArgs) -> Result<Self, Error> {
-        let HistoryArgs { id, key, scope, limit, cursor } = args;
-        let target = Names { id, key, scope, ..Names::default() }.one()?;
-        Ok(Self { target, limit, cursor, freshness: domain::Freshness::default() })
+        let HistoryArgs {
+            id,
+            key,
+            scope,
+            limit,
+            cursor,
+        } = args;
+        let target = Names {
+            id,
+            key,
+            scope,
+            ..Names::default()
+        }
+        .one()?;
+        Ok(Self {
+            target,
+            limit,
+            cursor,
+            freshness: domain::Freshness::default(),
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! A memory as every answer shows it. Content may be cut to what fits an answer;
 //! the object then says so and where to read on.
 
-use ostraca_memory::{Excerpt, Record, Timestamp, time};
 use ostraca_memory::{Embedding as StoredEmbedding, EmbeddingState};
+use ostraca_memory::{Excerpt, Record, Timestamp, time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -119,7 +119,11 @@ impl Memory {
     }
 
     fn with_content(record: &Record, content: String) -> Self {
-        let metadata = record.metadata.iter().map(|(name, value)| (name.clone(), value.to_json())).collect();
+        let metadata = record
+            .metadata
+            .iter()
+            .map(|(name, value)| (name.clone(), value.to_json()))
+            .collect();
         Self {
             id: record.id.clone(),
             scope: record.scope.as_str().to_owned(),

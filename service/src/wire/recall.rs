@@ -156,7 +156,10 @@ pub struct Lane {
 
 impl From<DomainLane> for Lane {
     fn from(lane: DomainLane) -> Self {
-        Self { rank: u64::try_from(lane.rank).unwrap_or(u64::MAX), score: lane.score }
+        Self {
+            rank: u64::try_from(lane.rank).unwrap_or(u64::MAX),
+            score: lane.score,
+        }
     }
 }
 

@@ -67,7 +67,10 @@ impl From<domain::Receipt> for Receipt {
                 put: receipt.puts,
                 delete: receipt.deletes,
             },
-            bytes: Bytes { read: receipt.bytes_read, written: receipt.bytes_written },
+            bytes: Bytes {
+                read: receipt.bytes_read,
+                written: receipt.bytes_written,
+            },
             coverage: receipt.coverage.map(|coverage| Coverage {
                 records: coverage.records,
                 embedded: coverage.embedded,

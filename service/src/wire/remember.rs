@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use ostraca_memory as domain;
-use ostraca_memory::{Error, NewMemory, Outcome as DomainOutcome, RememberRequest, Remembered, time};
+use ostraca_memory::{
+    Error, NewMemory, Outcome as DomainOutcome, RememberRequest, Remembered, time,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -95,7 +97,11 @@ impl Arguments for RememberArgs {
         let items = members.remove("items").filter(|items| !items.is_null());
         let Some(items) = items else {
             let memory = decode(Value::Object(members))?;
-            return Ok(Self { items: vec![memory], single: true, idempotency_key });
+            return Ok(Self {
+                items: vec![memory],
+                single: true,
+                idempotency_key,
+            });
         };
         if let Some(name) = members.keys().next() {
             return Err(Error::invalid(
@@ -107,7 +113,11 @@ impl Arguments for RememberArgs {
             let inner = error.field().unwrap_or_default().to_owned();
             error.at(format!("items{inner}"))
         })?;
-        Ok(Self { items, single: false, idempotency_key })
+        Ok(Self {
+            items,
+            single: false,
+            idempotency_key,
+        })
     }
 }
 
@@ -128,10 +138,16 @@ impl JsonSchema for RememberArgs {
         let mut plain = item.clone();
         schemars::transform::transform_subschemas(&mut super::portable, &mut plain);
         strip_descriptions(&mut plain);
-        plain.insert("description".to_owned(), "A memory, with the fields of a single one.".into());
+        plain.insert(
+            "description".to_owned(),
+            "A memory, with the fields of a single one.".into(),
+        );
         let mut schema = item;
         schema.remove("required");
-        schema.insert("description".to_owned(), "One memory, or many under `items`.".into());
+        schema.insert(
+            "description".to_owned(),
+            "One memory, or many under `items`.".into(),
+        );
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             properties.insert(
                 "items".to_owned(),
@@ -172,11 +188,18 @@ impl TryFrom<RememberArgs> for RememberRequest {
             .map(|(index, item)| {
                 NewMemory::try_from(item).map_err(|error| {
                     let field = error.field().unwrap_or_default().to_owned();
-                    if single { error } else { error.at(format!("items[{index}].{field}")) }
+                    if single {
+                        error
+                    } else {
+                        error.at(format!("items[{index}].{field}"))
+                    }
                 })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { items, idempotency_key: args.idempotency_key })
+        Ok(Self {
+            items,
+            idempotency_key: args.idempotency_key,
+        })
     }
 }
 
@@ -281,7 +304,10 @@ impl From<domain::RememberReply> for RememberReply {
             .into_iter()
             .map(|item| item.map_or_else(|error| Item::from(&error), Item::from))
             .collect();
-        let failed = items.iter().filter(|item| item.outcome == Outcome::Failed).count();
+        let failed = items
+            .iter()
+            .filter(|item| item.outcome == Outcome::Failed)
+            .count();
         Self {
             items,
             failed: u64::try_from(failed).unwrap_or(u64::MAX),

@@ -39,7 +39,13 @@ impl TryFrom<RestoreArgs> for RestoreRequest {
     fn try_from(args: RestoreArgs) -> Result<Self, Error> {
         let RestoreArgs { id, key, scope, .. } = args;
         Ok(Self {
-            target: Names { id, key, scope, ..Names::default() }.one()?,
+            target: Names {
+                id,
+                key,
+                scope,
+                ..Names::default()
+            }
+            .one()?,
             version: args.version,
             expected_version: args.expected_version,
             reason: args.reason,

@@ -10,12 +10,22 @@ use serde_json::{Map, Value, json};
 
 /// The portable schema of what an operation takes.
 pub fn input_schema<T: JsonSchema>() -> Map<String, Value> {
-    object(inline().for_deserialize().into_generator().into_root_schema_for::<T>())
+    object(
+        inline()
+            .for_deserialize()
+            .into_generator()
+            .into_root_schema_for::<T>(),
+    )
 }
 
 /// The portable schema of what an operation answers.
 pub fn output_schema<T: JsonSchema>() -> Map<String, Value> {
-    object(inline().for_serialize().into_generator().into_root_schema_for::<T>())
+    object(
+        inline()
+            .for_serialize()
+            .into_generator()
+            .into_root_schema_for::<T>(),
+    )
 }
 
 fn inline() -> SchemaSettings {
@@ -37,7 +47,9 @@ fn object(schema: Schema) -> Map<String, Value> {
 /// Folds one schema and all below it into the portable dialect.
 pub fn portable(schema: &mut Schema) {
     transform_subschemas(&mut portable, schema);
-    let Some(object) = schema.as_object_mut() else { return };
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
     for key in ["$schema", "title", "format"] {
         object.remove(key);
     }
@@ -69,7 +81,9 @@ pub fn portable(schema: &mut Schema) {
 fn fold(object: &mut Map<String, Value>, alternatives: Vec<Value>) {
     let mut constants = Vec::new();
     for alternative in alternatives {
-        let Value::Object(mut alternative) = alternative else { continue };
+        let Value::Object(mut alternative) = alternative else {
+            continue;
+        };
         if let Some(constant) = alternative.remove("const") {
             constants.push(constant);
         } else if let Some(Value::Array(values)) = alternative.remove("enum") {

@@ -44,7 +44,10 @@ pub(super) fn selector(
     reach: Option<Reach>,
     default: Reach,
 ) -> Result<ScopeSelector, Error> {
-    Ok(ScopeSelector { path: scope("scope", path)?, reach: reach.unwrap_or(default).into() })
+    Ok(ScopeSelector {
+        path: scope("scope", path)?,
+        reach: reach.unwrap_or(default).into(),
+    })
 }
 
 /// The names that arguments gave, before they are checked.
@@ -68,15 +71,25 @@ impl Names {
             ));
         }
         let scope = scope("scope", self.scope.as_deref())?;
-        let ids = self.id.into_iter().chain(self.ids.into_iter().flatten()).map(Reference::Id);
+        let ids = self
+            .id
+            .into_iter()
+            .chain(self.ids.into_iter().flatten())
+            .map(Reference::Id);
         let keys = self
             .key
             .into_iter()
             .chain(self.keys.into_iter().flatten())
-            .map(|key| Reference::Key { scope: scope.clone(), key });
+            .map(|key| Reference::Key {
+                scope: scope.clone(),
+                key,
+            });
         let references: Vec<_> = ids.chain(keys).collect();
         if references.is_empty() {
-            return Err(Error::invalid("id", "is missing: name a memory by id or by key"));
+            return Err(Error::invalid(
+                "id",
+                "is missing: name a memory by id or by key",
+            ));
         }
         Ok(references)
     }
@@ -84,7 +97,10 @@ impl Names {
     /// The one memory named.
     pub(super) fn one(self) -> Result<Reference, Error> {
         if self.id.is_some() && self.key.is_some() {
-            return Err(Error::invalid("key", "stands beside id; give one of the two"));
+            return Err(Error::invalid(
+                "key",
+                "stands beside id; give one of the two",
+            ));
         }
         let mut references = self.many()?;
         references

@@ -15,7 +15,8 @@ pub(super) fn instant(
     field: &'static str,
     text: Option<String>,
 ) -> Result<Option<Timestamp>, Error> {
-    text.map(|text| domain::time::parse_instant(field, &text)).transpose()
+    text.map(|text| domain::time::parse_instant(field, &text))
+        .transpose()
 }
 
 /// When a memory ends, given in at most one of two ways.
@@ -25,9 +26,10 @@ pub(super) fn expiry(
 ) -> Result<Option<Expiry>, Error> {
     match (expires_at, ttl_seconds) {
         (None, None) => Ok(None),
-        (Some(at), None) => {
-            Ok(Some(Expiry::At(domain::time::parse_instant("expires_at", &at)?)))
-        }
+        (Some(at), None) => Ok(Some(Expiry::At(domain::time::parse_instant(
+            "expires_at",
+            &at,
+        )?))),
         (None, Some(seconds)) => Ok(Some(Expiry::After(Duration::from_secs(seconds)))),
         (Some(_), Some(_)) => Err(Error::invalid(
             "ttl_seconds",

@@ -82,8 +82,18 @@ impl TryFrom<UpdateArgs> for UpdateRequest {
                 expiry(beside, seconds)?.map_or(domain::Patch::Keep, domain::Patch::Set)
             }
         };
-        let Names { id, ids, key, keys, scope: home } =
-            Names { id: args.id, key: args.key, scope: args.scope, ..Names::default() };
+        let Names {
+            id,
+            ids,
+            key,
+            keys,
+            scope: home,
+        } = Names {
+            id: args.id,
+            key: args.key,
+            scope: args.scope,
+            ..Names::default()
+        };
         if id.is_some() && home.is_some() {
             return Err(Error::invalid(
                 "scope",
@@ -91,9 +101,19 @@ impl TryFrom<UpdateArgs> for UpdateRequest {
             ));
         }
         Ok(Self {
-            target: Names { id, ids, key, keys, scope: home }.one()?,
+            target: Names {
+                id,
+                ids,
+                key,
+                keys,
+                scope: home,
+            }
+            .one()?,
             content: args.content,
-            scope: args.new_scope.map(|path| scope("new_scope", Some(&path))).transpose()?,
+            scope: args
+                .new_scope
+                .map(|path| scope("new_scope", Some(&path)))
+                .transpose()?,
             key: args.new_key.into(),
             title: args.title.into(),
             kind: args.kind.into(),

@@ -67,9 +67,10 @@ async fn a11_a_batch_that_fails_whole_stores_nothing(cx: Context) {
 }
 
 async fn a12_a_long_in_list_is_one_filter(cx: Context) {
+    let writer = cx.unembedded();
     for chunk in 0..3 {
         let items: Vec<_> = (0..200).map(|n| json!({"content": format!("part {chunk} {n}"), "scope": cx.scope, "metadata": {"number": chunk * 200 + n}})).collect();
-        cx.api
+        writer
             .post("/v1/memories", json!({"items": items}))
             .await
             .status(201);

@@ -4,6 +4,7 @@
 mod batches;
 mod clients;
 mod concurrency;
+mod described;
 mod duplicates;
 mod embeddings;
 mod filters;
@@ -25,6 +26,7 @@ use crate::case::Case;
 /// Every case.
 pub(crate) fn all() -> Vec<Case> {
     [
+        described::cases(),
         rest::cases(),
         tools::cases(),
         protocol::cases(),

@@ -18,10 +18,11 @@ cases![
 const LARGEST_REPLY: usize = 80_000;
 
 async fn a27_pages_neither_repeat_nor_skip(cx: Context) {
+    let writer = cx.unembedded();
     let items = |from: usize, to: usize| -> Vec<Value> {
         (from..to).map(|n| json!({"content": format!("row {n}"), "scope": cx.scope, "created_at": "2026-07-25T02:00:00Z"})).collect()
     };
-    cx.api
+    writer
         .post("/v1/memories", json!({"items": items(0, 250)}))
         .await
         .status(201);
@@ -47,7 +48,7 @@ async fn a27_pages_neither_repeat_nor_skip(cx: Context) {
                 None => break,
             }
             let from = 1000 + pages * 10 + if order == "newest" { 0 } else { 500 };
-            cx.api
+            writer
                 .post("/v1/memories", json!({"items": items(from, from + 5)}))
                 .await
                 .status(201);
@@ -110,9 +111,10 @@ async fn a27_a_tampered_cursor_is_refused(cx: Context) {
 }
 
 async fn a39_replies_are_bounded(cx: Context) {
+    let writer = cx.unembedded();
     for chunk in 0..8 {
         let items: Vec<_> = (0..100).map(|n| json!({"content": format!("memory {chunk} {n} {}", "lorem ipsum dolor ".repeat(113)), "scope": cx.scope})).collect();
-        cx.api
+        writer
             .post("/v1/memories", json!({"items": items}))
             .await
             .status(201);
@@ -162,8 +164,7 @@ async fn a39_replies_are_bounded(cx: Context) {
         assert!(text < LARGEST_REPLY, "{tool}: {text}");
     }
     let long = "0123456789abcde ".repeat((2 << 20) / 16);
-    let id = cx
-        .api
+    let id = writer
         .remember(json!({"content": long, "scope": format!("{}/long", cx.scope)}))
         .await;
     let got = cx.api.get(&format!("/v1/memories/{id}")).await;
@@ -180,7 +181,7 @@ async fn a39_replies_are_bounded(cx: Context) {
         .await;
     assert_eq!(more.success()["memory"]["content_offset"], next);
     let over = format!("{long}x");
-    cx.api
+    writer
         .post("/v1/memories", json!({"content": over, "scope": cx.scope}))
         .await
         .refused(413, "too_large", Some("content"));

@@ -61,6 +61,7 @@ async fn a02_spelling_variants_are_one(cx: Context) {
 }
 
 async fn a04_cuts_fall_between_characters(cx: Context) {
+    let writer = cx.unembedded();
     // Past every limit, with the limit inside a character, whatever the limit is.
     let long = |prefix: usize| format!("{}{}", "a".repeat(prefix), "é🟡".repeat(2000));
     for prefix in 0..4 {
@@ -70,7 +71,7 @@ async fn a04_cuts_fall_between_characters(cx: Context) {
             json!({"content": "x", "scope": cx.scope, "title": long(prefix)}),
             json!({"content": "x", "scope": format!("{}/{}", cx.scope, long(prefix))}),
         ] {
-            let answer = cx.api.post("/v1/memories", body).await;
+            let answer = writer.post("/v1/memories", body).await;
             assert!(
                 matches!(answer.status.as_u16(), 400 | 413),
                 "{}",
@@ -85,8 +86,7 @@ async fn a04_cuts_fall_between_characters(cx: Context) {
     }
     for prefix in 0..4 {
         let content = long(prefix).repeat(4);
-        let id = cx
-            .api
+        let id = writer
             .remember(json!({"content": content, "scope": cx.scope}))
             .await;
         let (mut whole, mut offset) = (String::new(), 0);
@@ -138,12 +138,12 @@ fn prose(bytes: usize) -> String {
 }
 
 async fn a09_the_last_word_of_a_long_text_is_found(cx: Context) {
+    let writer = cx.unembedded();
     let content = format!("{}zebrafish-7431", prose(20_000));
-    let id = cx
-        .api
+    let id = writer
         .remember(json!({"content": content, "scope": cx.scope}))
         .await;
-    cx.api
+    writer
         .remember(json!({"content": prose(20_000), "scope": cx.scope}))
         .await;
     let answer = cx.api.post("/v1/memories/recall", json!({"query": "zebrafish-7431", "mode": "keyword", "scope": cx.scope, "reach": "exact"})).await;
