@@ -72,6 +72,7 @@ fn check(body: &[u8], binding: &str) -> [u8; CHECK_BYTES] {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "the texts are ASCII")]
 mod tests {
     use super::*;
 

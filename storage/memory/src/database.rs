@@ -62,7 +62,7 @@ impl Default for Settings {
             grouping: Grouping::Process,
             in_flight: 16,
             limits: Limits::default(),
-            horizon: Duration::from_secs(3600),
+            horizon: Duration::from_hours(1),
             open_collections: 256,
         }
     }

@@ -52,7 +52,9 @@ impl From<LogError> for Error {
         match source {
             LogError::Store(error) => error.into(),
             LogError::Corrupt(error) => error.into(),
-            other => Self::new(SOON, other.to_string()).with_source(other),
+            restless @ LogError::Restless { .. } => {
+                Self::new(SOON, restless.to_string()).with_source(restless)
+            }
         }
     }
 }

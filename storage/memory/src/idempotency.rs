@@ -56,7 +56,7 @@ impl Once {
     }
 
     /// The note that keeps an answer.
-    pub(crate) fn note(&self, reply: Value) -> Value {
+    pub(crate) fn note(&self, reply: &Value) -> Value {
         serde_json::json!({ "request": self.digest, "reply": reply })
     }
 

@@ -129,11 +129,11 @@ impl Session {
             .log
             .read(|view, _| Profile::of(view).map(|profile| profile.admits(&model)))
         {
-            items.into_iter().for_each(|item| {
+            for item in items {
                 item.vectors = Vectors::Owed {
                     model: model.clone(),
-                }
-            });
+                };
+            }
             return Ok(Embedded {
                 degraded: vec![reason],
             });

@@ -99,7 +99,7 @@ impl Session {
             let value = decide(&mut decider)?;
             let (agreed, changes) = decider.finish();
             let note = match &once {
-                Some(once) => Some(once.note(serde_json::to_value(&value).map_err(|error| {
+                Some(once) => Some(once.note(&serde_json::to_value(&value).map_err(|error| {
                     Error::new(
                         ErrorKind::Internal,
                         "the answer could not be kept for a retry",

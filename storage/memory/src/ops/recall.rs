@@ -107,12 +107,11 @@ impl Session {
         let io = self.db.io();
         let wants_vector = self.wants_vector(&request);
         let (read, embedded) = futures::join!(self.log.refresh(&io, request.freshness), async {
-            match wants_vector {
-                true => Some(
-                    self.embed_query(request.query.as_deref().unwrap_or_default())
-                        .await,
-                ),
-                false => None,
+            if wants_vector {
+                let query = request.query.as_deref().unwrap_or_default();
+                Some(self.embed_query(query).await)
+            } else {
+                None
             }
         });
         read?;
@@ -196,7 +195,10 @@ impl Session {
     fn overflows_window(&self, request: &RecallRequest) -> bool {
         let window = self.db.embedder().map(|embedder| embedder.window_bytes());
         let bytes = request.query.as_ref().map(String::len);
-        self.wants_vector(request) && window.zip(bytes).is_some_and(|(window, bytes)| bytes > window)
+        self.wants_vector(request)
+            && window
+                .zip(bytes)
+                .is_some_and(|(window, bytes)| bytes > window)
     }
 
     async fn embed_query(&self, query: &str) -> std::result::Result<Vec<f32>, VectorUnavailable> {

@@ -259,9 +259,9 @@ impl Session {
                     .collect();
                 next.metadata
                     .extend(validate::metadata(self.limits(), &set)?);
-                removed
-                    .into_iter()
-                    .for_each(|(name, _)| drop(next.metadata.remove(name)));
+                for (name, _) in removed {
+                    next.metadata.remove(name);
+                }
             }
         }
         next.expires = match &request.expires {

@@ -73,7 +73,7 @@ async fn a_wait_ends_with_the_first_change_or_in_time() {
     };
     let began = world.clock.now();
     let (seen, ()) = futures::join!(watcher.watch(wait.clone()), async {
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        world.clock.sleep(Duration::from_secs(5)).await;
         remember(&writer, note("news")).await;
     });
     let seen = seen.unwrap();
