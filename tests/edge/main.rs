@@ -17,6 +17,7 @@
 mod api;
 mod burst;
 mod concurrent;
+mod contract;
 mod cross;
 mod platform;
 mod process;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         .unwrap();
     let runtime = Arc::new(runtime);
     let mut trials = api::trials(&runtime);
+    trials.extend(contract::trials(&runtime));
     trials.extend(concurrent::trials(&runtime));
     trials.extend(cross::trials(&runtime));
     libtest_mimic::run(&arguments, trials).exit_code()

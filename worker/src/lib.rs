@@ -139,6 +139,13 @@ fn app(env: &Env) -> Result<App, StartError> {
     })
 }
 
+/// The store alone, as the contract wants it: nothing tried again.
+#[cfg(feature = "contract")]
+fn objects(env: &Env) -> Result<Arc<dyn ObjectStore>, StartError> {
+    let lookup = |name: &str| settings::variable(env, name);
+    store(env, &Environment::new(&lookup))
+}
+
 fn store(env: &Env, environment: &Environment<'_>) -> Result<Arc<dyn ObjectStore>, StartError> {
     if let Some(settings) = environment.s3()? {
         return Ok(s3::open(settings)?);
