@@ -2,7 +2,10 @@
 //! is back.
 
 #![allow(
+    clippy::clone_on_ref_ptr,
     clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
     clippy::unwrap_used,
     missing_docs,
     reason = "a test may fail where it stands"

@@ -5,9 +5,7 @@
 use std::sync::Arc;
 
 use ostraca_memory::Session;
-use rmcp::model::{
-    ClientRequest, ErrorCode, ErrorData, MetaObject, NumberOrString, RequestMetaObject,
-};
+use rmcp::model::{ErrorCode, ErrorData, MetaObject, NumberOrString, RequestMetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, Service};
 use serde_json::{Map, Value, json};
@@ -29,20 +27,20 @@ pub(crate) struct View {
     pub(crate) selection: Arc<Selection>,
 }
 
-/// Answers one request.
+/// Answers one request. It takes the params, which may be large, out of the call.
 pub(crate) async fn dispatch(
     server: &MemoryServer,
     view: View,
     era: &Era,
-    call: &Call,
+    call: &mut Call,
 ) -> Result<Value, ErrorData> {
     let modern = matches!(era, Era::Modern(_));
     if modern && call.method == "initialize" {
         let message = "method not found: initialize is not part of 2026-07-28; without _meta it opens an older revision";
         return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
     }
-    let request = request::typed(call)?;
-    let context = context(server, view, era, call, &request)?;
+    let context = context(server, view, era, call)?;
+    let request = request::typed(&call.method, std::mem::take(&mut call.params))?;
     let result = Service::<RoleServer>::handle_request(server, request, context).await?;
     let mut result = serde_json::to_value(&result).map_err(|error| {
         tracing::error!(method = call.method, "result is not JSON: {error}");
@@ -64,7 +62,6 @@ fn context(
     view: View,
     era: &Era,
     call: &Call,
-    request: &ClientRequest,
 ) -> Result<RequestContext<RoleServer>, ErrorData> {
     let peer = server
         .peer()
@@ -75,9 +72,7 @@ fn context(
         context.meta = RequestMetaObject(MetaObject(meta.clone()));
     }
     // A legacy request says nothing about its revision, and rmcp looks here first.
-    if !matches!(request, ClientRequest::InitializeRequest(_))
-        && context.meta.protocol_version().is_none()
-    {
+    if call.method != "initialize" && context.meta.protocol_version().is_none() {
         context.meta.set_protocol_version(era.version());
     }
     context.extensions.insert(view);

@@ -11,13 +11,10 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::mcp::envelope::Call;
-
-/// The typed request of a call.
-pub(crate) fn typed(call: &Call) -> Result<ClientRequest, ErrorData> {
-    let params = &call.params;
-    Ok(match call.method.as_str() {
-        "initialize" => ClientRequest::InitializeRequest(Request::new(initialize(params))),
+/// The typed request of a method with its params.
+pub(crate) fn typed(method: &str, params: Map<String, Value>) -> Result<ClientRequest, ErrorData> {
+    Ok(match method {
+        "initialize" => ClientRequest::InitializeRequest(Request::new(initialize(&params))),
         "server/discover" => {
             ClientRequest::DiscoverRequest(Request::new(DiscoverRequestParams::default()))
         }
@@ -40,7 +37,7 @@ pub(crate) fn typed(call: &Call) -> Result<ClientRequest, ErrorData> {
         "completion/complete" => {
             ClientRequest::CompleteRequest(Request::new(read::<CompleteRequestParams>(params)?))
         }
-        method => {
+        _ => {
             return Err(ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 format!("method not found: {method}"),
@@ -69,12 +66,12 @@ fn initialize(params: &Map<String, Value>) -> InitializeRequestParams {
 }
 
 fn paginated<M: Default>(
-    params: &Map<String, Value>,
+    params: Map<String, Value>,
 ) -> Result<RequestOptionalParam<M, PaginatedRequestParams>, ErrorData> {
     Ok(RequestOptionalParam::with_param(read(params)?))
 }
 
-fn read<T: DeserializeOwned>(params: &Map<String, Value>) -> Result<T, ErrorData> {
-    serde_json::from_value(Value::Object(params.clone()))
+fn read<T: DeserializeOwned>(params: Map<String, Value>) -> Result<T, ErrorData> {
+    serde_json::from_value(Value::Object(params))
         .map_err(|error| ErrorData::invalid_params(format!("invalid params: {error}"), None))
 }

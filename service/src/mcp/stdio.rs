@@ -66,7 +66,7 @@ impl Connection {
         if line.trim().is_empty() {
             return None;
         }
-        let call = match read(line.as_bytes()) {
+        let mut call = match read(line.as_bytes()) {
             Ok(Message::Request(call)) => call,
             Ok(Message::Notification) => return None,
             Err(failure) => return Some(failure.message().to_string()),
@@ -80,7 +80,7 @@ impl Connection {
             Ok(era) => era,
             Err(failure) => return Some(failure.message().to_string()),
         };
-        let outcome = dispatch(&self.server, self.view.clone(), &era, &call).await;
+        let outcome = dispatch(&self.server, self.view.clone(), &era, &mut call).await;
         self.note_handshake(&call, &outcome);
         Some(answer(call.id, outcome).to_string())
     }

@@ -156,8 +156,12 @@ impl Tool {
     ) -> Result<CallToolResult, Error> {
         let mut shortened = false;
         loop {
-            let mut reply =
-                (self.run)(Arc::clone(&session), Value::Object(arguments.clone())).await?;
+            // Only a page may be asked for again; what is stored can be large.
+            let given = match self.bound {
+                Bound::Page(_) => arguments.clone(),
+                Bound::Short | Bound::Named { .. } => std::mem::take(&mut arguments),
+            };
+            let mut reply = (self.run)(Arc::clone(&session), Value::Object(given)).await?;
             if shortened && let Some(truncated) = reply.get_mut("truncated") {
                 *truncated = Value::Bool(true);
             }
