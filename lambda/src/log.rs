@@ -3,7 +3,7 @@
 
 use tracing_subscriber::EnvFilter;
 
-/// What is logged when RUST_LOG says nothing else.
+/// What is logged when `RUST_LOG` says nothing else.
 const DEFAULT_FILTER: &str = "warn";
 
 /// Starts the log. Lambda adds the time.

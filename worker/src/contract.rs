@@ -37,5 +37,7 @@ async fn run(name: &str, env: &Env) -> Result<(), String> {
     let case = case.ok_or_else(|| format!("there is no case {name}"))?;
     let store = crate::objects(env).map_err(|error| error.to_string())?;
     let root = format!("contract/{:032x}", CryptoIds.random());
-    case.run(store, &root).await.map_err(|failure| failure.to_string())
+    case.run(store, &root)
+        .await
+        .map_err(|failure| failure.to_string())
 }

@@ -268,7 +268,9 @@ fn empty() -> ListResult {
     }
 }
 
-fn objects(pages: BoxStream<'static, Result<ListResult>>) -> BoxStream<'static, Result<ObjectMeta>> {
+fn objects(
+    pages: BoxStream<'static, Result<ListResult>>,
+) -> BoxStream<'static, Result<ObjectMeta>> {
     pages
         .map_ok(|page| stream::iter(page.objects.into_iter().map(Ok)))
         .try_flatten()
@@ -308,6 +310,7 @@ fn unquoted(tag: &str) -> String {
     tag.trim_matches('"').to_owned()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives it away")]
 fn failed(source: worker::Error) -> Error {
     refused(source.to_string().into())
 }
