@@ -61,18 +61,23 @@ pub(crate) fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opene
     })
 }
 
-/// Where the store lies.
-pub(crate) fn location(store: &StoreArgs) -> Result<StoreLocation, CliError> {
+/// Where the store lies; a folder as an absolute path, so that what is shown of it means
+/// the same everywhere.
+fn location(store: &StoreArgs) -> Result<StoreLocation, CliError> {
     let platform = Platform::current();
-    match &store.store {
+    let location = match &store.store {
         Some(given) => {
             let home = environment::home(platform, &environment::process);
-            Ok(StoreLocation::parse(given, platform, home.as_deref())?)
+            StoreLocation::parse(given, platform, home.as_deref())?
         }
         None => environment::default_folder(platform, &environment::process)
             .map(StoreLocation::Folder)
-            .ok_or(CliError::NoDataFolder),
-    }
+            .ok_or(CliError::NoDataFolder)?,
+    };
+    Ok(match location {
+        StoreLocation::Folder(path) => StoreLocation::Folder(std::path::absolute(path)?),
+        bucket @ StoreLocation::S3 { .. } => bucket,
+    })
 }
 
 /// The objects at a location.

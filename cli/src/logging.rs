@@ -7,15 +7,17 @@ use std::io;
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
-/// What is logged when nothing else is asked for.
-const DEFAULT_FILTER: &str = "warn";
+/// What is logged when nothing else is asked for: what an operator has to look at, and
+/// where commands stand.
+const DEFAULT_FILTER: &str = "warn,ostraca::command=info";
 
 /// Flags of the log.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
     /// What to log on standard error, as tracing filters, such as `info` or
-    /// `ostraca_memory=debug,warn` [default: the variable `RUST_LOG`, else `warn`]
+    /// `ostraca_memory=debug,warn` [default: the variable `RUST_LOG`,
+    /// else warnings]
     #[arg(
         id = "log",
         long = "log",

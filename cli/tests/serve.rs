@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use harness::{Server, bare, ostraca, run};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -240,14 +239,13 @@ async fn a_key_opens_its_tenant_until_it_is_revoked() {
     let revoked = key(store, &["revoke", id, "--tenant", "acme"]).await;
     assert!(revoked["revoked_at"].is_string());
     // Another process may go on for a few seconds with what it knows, and then no more.
-    while status(
-        server
-            .send(Method::GET, "/v1/memories", Some(&secret(&full)), None)
-            .await,
-    ) != 401
-    {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    let refused = async {
+        while status(server.get("/v1/memories", Some(&secret(&full))).await) != 401 {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let acted = tokio::time::timeout(Duration::from_mins(1), refused).await;
+    assert!(acted.is_ok(), "a revoked key still opens its tenant");
     let (still, _) = server.get("/v1/memories", Some(&secret(&reader))).await;
     assert_eq!(still, 200, "the other keys stay good");
 
@@ -258,4 +256,57 @@ async fn a_key_opens_its_tenant_until_it_is_revoked() {
     )
     .await;
     assert_eq!(unknown.code(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_tokens_nor_contents_are_ever_logged() {
+    const CONTENT: &str = "the-vault-code-is-4711";
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    run(ostraca(&store), &["tenant", "create", "acme"], "").await;
+    let key = key(&store, &["create", "--tenant", "acme"]).await;
+    let secret = key["secret"].as_str().unwrap();
+
+    let log = folder.path().join("log");
+    let mut command = ostraca(&store);
+    command.env("RUST_LOG", "trace").env("MY_KEY", secret);
+    let mut server = Server::start_logging(command, &["--auth", "keys"], &log).await;
+    let mut import = ostraca(&store);
+    import.env("RUST_LOG", "trace").env("MY_KEY", secret);
+    let memory = json!({ "content": CONTENT }).to_string();
+    let args = [
+        "import",
+        "-",
+        "--url",
+        &server.url,
+        "--token-env",
+        "MY_KEY",
+        "--json",
+    ];
+    let imported = run(import, &args, &memory).await;
+    assert_eq!(imported.json()["created"], 1);
+    let found = server
+        .post(
+            "/v1/memories/recall",
+            Some(secret),
+            json!({ "query": CONTENT }),
+        )
+        .await;
+    assert_eq!(found.1["hits"][0]["content"], CONTENT);
+    let refused = server
+        .post("/v1/memories", Some("osk_not-a-key-of-yours"), json!({}))
+        .await;
+    assert_eq!(refused.0, 401);
+    server.child.kill().await.unwrap();
+
+    let served = std::fs::read_to_string(&log).unwrap();
+    for (side, log) in [
+        ("server", served.as_str()),
+        ("import", imported.stderr().as_str()),
+    ] {
+        assert!(!log.is_empty(), "the {side} logs something");
+        for hidden in [secret, CONTENT, "not-a-key-of-yours"] {
+            assert!(!log.contains(hidden), "the {side} logs {hidden}:\n{log}");
+        }
+    }
 }

@@ -241,7 +241,7 @@ fn announce(args: &ServeArgs, ready: &Ready, opened: &Opened, log: LogFormat) ->
         return output::json(ready);
     }
     if log == LogFormat::Json {
-        tracing::warn!(url = ready.url, store = ready.store, "serving");
+        tracing::info!(url = ready.url, store = ready.store, "serving");
         return Ok(());
     }
     let Ready {

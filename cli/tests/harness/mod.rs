@@ -97,14 +97,24 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts one on a free port and waits until it is ready.
-    pub(crate) async fn start(mut command: Command, args: &[&str]) -> Self {
+    pub(crate) async fn start(command: Command, args: &[&str]) -> Self {
+        Self::start_with(command, args, Stdio::inherit()).await
+    }
+
+    /// The same with its log in a file.
+    pub(crate) async fn start_logging(command: Command, args: &[&str], log: &Path) -> Self {
+        let file = std::fs::File::create(log).unwrap();
+        Self::start_with(command, args, file.into()).await
+    }
+
+    async fn start_with(mut command: Command, args: &[&str], log: Stdio) -> Self {
         command
             .env("OSTRACA_LISTEN", "127.0.0.1:0")
             .args(["serve", "--json"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit());
+            .stderr(log);
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = lines
