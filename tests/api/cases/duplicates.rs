@@ -71,6 +71,15 @@ async fn a13_one_name_for_two_bodies_is_refused(cx: Context) {
         .send()
         .await;
     answer.refused(400, "invalid", Some("idempotency_key"));
+    for blank in [" ".to_owned(), "x".repeat(300)] {
+        cx.api
+            .post(
+                "/v1/memories",
+                json!({"content": "one", "scope": cx.scope, "idempotency_key": blank}),
+            )
+            .await
+            .refused(400, "invalid", Some("idempotency_key"));
+    }
     // Other operations take names too, and do the thing once.
     let id = cx
         .api

@@ -106,6 +106,24 @@ async fn is_seen(cx: &Context, api: &Client, secret: &str, id: &str) -> Option<S
     {
         return Some("list".to_owned());
     }
+    for (method, params) in [
+        (
+            "resources/read",
+            json!({"uri": format!("memory://item/{id}")}),
+        ),
+        ("resources/read", json!({"uri": "memory://recent"})),
+        (
+            "prompts/get",
+            json!({"name": "context", "arguments": {"topic": secret, "scope": cx.scope}}),
+        ),
+    ] {
+        let answer = api.mcp("/mcp", method, params.clone()).await;
+        // The prompt repeats its topic; only a memory brings the id with it.
+        let shown = if method == "prompts/get" { id } else { secret };
+        if answer.json["result"].to_string().contains(shown) {
+            return Some(format!("{method} {params}"));
+        }
+    }
     let mut cursor = String::new();
     loop {
         let page = api

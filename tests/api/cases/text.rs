@@ -171,7 +171,7 @@ async fn a10_a_long_query_is_clamped(cx: Context) {
     cx.api
         .remember(json!({"content": prose(60_000), "scope": cx.scope}))
         .await;
-    let query = format!("{}what is Rosa's favourite tea?", prose(30_000));
+    let query = format!("{}what is Rosa's favourite tea?", prose(40_000));
     let answer = cx
         .api
         .post(

@@ -10,6 +10,7 @@ cases![
     tools_do_what_rest_does,
     a_tool_that_fails_says_how_to_go_on,
     recall_explains_itself_to_agents,
+    resources_and_prompts_show_memories,
 ];
 
 async fn tools_do_what_rest_does(cx: Context) {
@@ -187,4 +188,64 @@ async fn recall_explains_itself_to_agents(cx: Context) {
         empty["hint"].as_str().is_some_and(|hint| !hint.is_empty()),
         "{empty}"
     );
+}
+
+async fn resources_and_prompts_show_memories(cx: Context) {
+    let content = "The lighthouse keeper is called Imogen";
+    let id = cx
+        .api
+        .remember(json!({"content": content, "scope": cx.scope}))
+        .await;
+    let read = async |uri: &str| {
+        let answer = cx
+            .api
+            .mcp("/mcp", "resources/read", json!({"uri": uri}))
+            .await;
+        let shown = &answer.success()["result"]["contents"][0];
+        assert_eq!(
+            (&shown["uri"], &shown["mimeType"]),
+            (&json!(uri), &json!("application/json"))
+        );
+        serde_json::from_str::<serde_json::Value>(shown["text"].as_str().unwrap()).unwrap()
+    };
+    assert_eq!(
+        read(&format!("memory://item/{id}")).await["content"],
+        content
+    );
+    assert!(read("memory://recent").await["memories"].is_array());
+    assert!(read("memory://scopes").await["scopes"].is_array());
+    for uri in [
+        "memory://item/nothing",
+        "memory://item/",
+        "memory://nothing",
+        "file:///etc/passwd",
+        "",
+    ] {
+        let answer = cx
+            .api
+            .mcp("/mcp", "resources/read", json!({"uri": uri}))
+            .await;
+        assert_eq!(
+            answer.json["error"]["code"], -32602,
+            "{uri}: {}",
+            answer.text
+        );
+    }
+    let prompt =
+        json!({"name": "context", "arguments": {"topic": "lighthouse keeper", "scope": cx.scope}});
+    let answer = cx.api.mcp("/mcp", "prompts/get", prompt).await;
+    assert!(
+        answer.success()["result"]["messages"]
+            .to_string()
+            .contains("Imogen"),
+        "{}",
+        answer.text
+    );
+    for params in [
+        json!({"name": "context", "arguments": {}}),
+        json!({"name": "nothing"}),
+    ] {
+        let answer = cx.api.mcp("/mcp", "prompts/get", params).await;
+        assert_eq!(answer.json["error"]["code"], -32602, "{}", answer.text);
+    }
 }
