@@ -50,8 +50,7 @@ pub(crate) fn present(kind: ErrorKind) -> Presentation {
             "unavailable",
         ),
         ErrorKind::Corrupt => row(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, "corrupt"),
-        // `ErrorKind` may grow; a kind that this table does not know is a fault of ours.
-        ErrorKind::Internal | _ => row(
+        ErrorKind::Internal => row(
             StatusCode::INTERNAL_SERVER_ERROR,
             INTERNAL_ERROR,
             "internal",

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// What the caller can do about an error.
+/// What the caller can do about an error. A new kind has to be given a place in every
+/// table that maps kinds, so matches are meant to name them all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// The request is wrong as it stands; change it.
     Invalid,
