@@ -74,10 +74,53 @@ pub(crate) struct EmbedArgs {
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) embed_dimensions: Option<u32>,
     /// How long to wait for vectors before a write goes on without and recall goes on
-    /// by keywords
-    #[arg(long, env = "OSTRACA_EMBED_TIMEOUT", value_name = "DURATION", default_value = "4s",
-          value_parser = duration::parse)]
-    pub(crate) embed_timeout: Duration,
+    /// by keywords [default: 4s, for an import 2m]
+    #[arg(
+        long,
+        env = "OSTRACA_EMBED_TIMEOUT",
+        value_name = "DURATION",
+        value_parser = duration::parse
+    )]
+    pub(crate) embed_timeout: Option<Duration>,
+}
+
+/// How long somebody who waits for an answer is kept waiting for vectors.
+const INTERACTIVE: Duration = Duration::from_secs(4);
+/// How long a batch of an import may take, as nobody waits for a single one.
+const BATCH: Duration = Duration::from_mins(2);
+
+impl EmbedArgs {
+    /// The settings of the endpoint, if there is one.
+    pub(crate) fn interactive(&self) -> Option<Endpoint<'_>> {
+        self.endpoint(INTERACTIVE)
+    }
+
+    /// The same for work in batches.
+    pub(crate) fn batch(&self) -> Option<Endpoint<'_>> {
+        self.endpoint(BATCH)
+    }
+
+    fn endpoint(&self, timeout: Duration) -> Option<Endpoint<'_>> {
+        Some(Endpoint {
+            url: self.embed_url.as_ref()?,
+            model: self.embed_model.as_deref()?,
+            dimensions: self.embed_dimensions,
+            timeout: self.embed_timeout.unwrap_or(timeout),
+        })
+    }
+}
+
+/// An embedding endpoint and how to use it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Endpoint<'a> {
+    /// Its base URL.
+    pub(crate) url: &'a Url,
+    /// The model.
+    pub(crate) model: &'a str,
+    /// How many dimensions to insist on.
+    pub(crate) dimensions: Option<u32>,
+    /// The limit for one write or recall.
+    pub(crate) timeout: Duration,
 }
 
 fn scope(text: &str) -> ostraca_memory::Result<ScopePath> {

@@ -11,7 +11,7 @@ use ostraca_object::local;
 use ostraca_object::port::native::{OsIds, SystemClock};
 use ostraca_object::s3::{self, Transport};
 
-use crate::args::{EmbedArgs, StoreArgs};
+use crate::args::{Endpoint, StoreArgs};
 use crate::environment::{self, Platform};
 use crate::error::CliError;
 use crate::location::StoreLocation;
@@ -31,17 +31,16 @@ pub(crate) struct Opened {
 
 /// Opens the database that flags and environment describe.
 ///
-/// Commands that neither write nor recall need no embedder and pass `None`.
+/// Commands that neither write nor recall need no embedding endpoint and pass `None`.
 /// A folder is created; a bucket is not asked anything yet.
-pub(crate) fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opened, CliError> {
+pub(crate) fn open(store: &StoreArgs, embed: Option<Endpoint<'_>>) -> Result<Opened, CliError> {
     let location = location(store)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(OsIds);
     let objects = objects(&location, &clock, &ids)?;
-    let embedder = match embed {
-        Some(embed) => embedder(embed, &clock)?,
-        None => None,
-    };
+    let embedder = embed
+        .map(|endpoint| embedder(endpoint, &clock))
+        .transpose()?;
     let ports = Ports {
         store: Arc::clone(&objects),
         clock,
@@ -49,9 +48,9 @@ pub(crate) fn open(store: &StoreArgs, embed: Option<&EmbedArgs>) -> Result<Opene
         embedder: embedder.clone(),
     };
     let mut settings = Settings::default();
-    if let Some(embed) = embed {
+    if let Some(endpoint) = embed {
         // The flag says how long a request waits, so the domain must not stop before.
-        settings.limits.embedding_wait = embed.embed_timeout;
+        settings.limits.embedding_wait = endpoint.timeout;
     }
     Ok(Opened {
         database: Database::new(ports, settings),
@@ -110,21 +109,15 @@ fn objects(
     }
 }
 
-fn embedder(
-    args: &EmbedArgs,
-    clock: &Arc<dyn Clock>,
-) -> Result<Option<Arc<dyn Embedder>>, CliError> {
-    let (Some(url), Some(model)) = (&args.embed_url, &args.embed_model) else {
-        return Ok(None);
-    };
-    let mut settings = EmbedderSettings::new(url.as_str(), model);
-    settings.dimensions = args.embed_dimensions;
-    settings.timeout = args.embed_timeout;
+fn embedder(endpoint: Endpoint<'_>, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Embedder>, CliError> {
+    let mut settings = EmbedderSettings::new(endpoint.url.as_str(), endpoint.model);
+    settings.dimensions = endpoint.dimensions;
+    settings.timeout = endpoint.timeout;
     settings.api_key = environment::embed_api_key(&environment::process)?;
     let http = Arc::new(ReqwestClient::new());
-    Ok(Some(Arc::new(OpenAiEmbedder::new(
+    Ok(Arc::new(OpenAiEmbedder::new(
         settings,
         http,
         Arc::clone(clock),
-    ))))
+    )))
 }

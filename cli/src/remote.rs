@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ostraca_memory::{Expiry, NewMemory, time};
+use ostraca_memory::{EmbeddingState, Expiry, NewMemory, Outcome, time};
 use ostraca_service::{ErrorBody, ErrorDetail};
 use reqwest::{StatusCode, Url, header};
 use serde::Deserialize;
@@ -104,18 +104,20 @@ struct Reply {
 }
 
 #[derive(Debug, Deserialize)]
-struct Item {
-    outcome: Outcome,
-    error: Option<ErrorDetail>,
+#[serde(tag = "outcome", rename_all = "snake_case")]
+enum Item {
+    Created { embedding: Embedding },
+    Updated { embedding: Embedding },
+    Unchanged { embedding: Embedding },
+    Failed { error: ErrorDetail },
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Outcome {
-    Created,
-    Updated,
-    Unchanged,
-    Failed,
+enum Embedding {
+    None,
+    Pending,
+    Ready,
 }
 
 impl Server {
@@ -194,14 +196,19 @@ impl Server {
 
 impl From<Item> for Stored {
     fn from(item: Item) -> Self {
-        match item.outcome {
-            Outcome::Created => Self::Created,
-            Outcome::Updated => Self::Updated,
-            Outcome::Unchanged => Self::Unchanged,
-            Outcome::Failed => match item.error {
-                Some(fault) => Self::refused(fault.field.as_deref(), &fault.message),
-                None => Self::refused(None, "no reason given"),
+        let kept = |outcome, embedding| Self::Kept {
+            outcome,
+            embedding: match embedding {
+                Embedding::None => EmbeddingState::None,
+                Embedding::Pending => EmbeddingState::Pending,
+                Embedding::Ready => EmbeddingState::Ready,
             },
+        };
+        match item {
+            Item::Created { embedding } => kept(Outcome::Created, embedding),
+            Item::Updated { embedding } => kept(Outcome::Updated, embedding),
+            Item::Unchanged { embedding } => kept(Outcome::Unchanged, embedding),
+            Item::Failed { error } => Self::refused(error.field.as_deref(), &error.message),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Where an import goes: a store that this process opens, or a server that someone
 //! runs. Both take the same memories and tell the same outcome for each.
 
-use ostraca_memory::{Caller, NewMemory, Outcome, RememberRequest, Session, TenantId};
+use ostraca_memory::{
+    Caller, EmbeddingState, NewMemory, Outcome, RememberRequest, Session, TenantId,
+};
 use reqwest::Url;
 
 use crate::args::{EmbedArgs, StoreArgs};
@@ -21,12 +23,13 @@ pub(crate) enum Sink {
 /// What became of one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// It is new.
-    Created,
-    /// Its key was there; it has a new version.
-    Updated,
-    /// It was there already, exactly so.
-    Unchanged,
+    /// It is there.
+    Kept {
+        /// Whether that is new.
+        outcome: Outcome,
+        /// Whether it can be found by meaning yet.
+        embedding: EmbeddingState,
+    },
     /// It was not stored, and why.
     Refused(String),
 }
@@ -38,7 +41,7 @@ impl Sink {
         embed: &EmbedArgs,
         tenant: TenantId,
     ) -> Result<Self, CliError> {
-        let opened = database::open(store, Some(embed))?;
+        let opened = database::open(store, embed.batch())?;
         Ok(Self::Store(
             opened.database.session(Caller::unrestricted(tenant)),
         ))
@@ -63,7 +66,10 @@ impl Sink {
                     .items
                     .into_iter()
                     .map(|item| match item {
-                        Ok(remembered) => remembered.outcome.into(),
+                        Ok(remembered) => Stored::Kept {
+                            outcome: remembered.outcome,
+                            embedding: remembered.embedding,
+                        },
                         Err(error) => Stored::refused(error.field(), error.message()),
                     })
                     .collect())
@@ -88,15 +94,5 @@ impl Stored {
         Self::Refused(
             field.map_or_else(|| message.to_owned(), |field| format!("{field}: {message}")),
         )
-    }
-}
-
-impl From<Outcome> for Stored {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Created => Self::Created,
-            Outcome::Updated => Self::Updated,
-            Outcome::Unchanged => Self::Unchanged,
-        }
     }
 }

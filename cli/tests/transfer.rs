@@ -39,7 +39,7 @@ fn tally(created: u64, updated: u64, unchanged: u64, refused: u64) -> Value {
     json!({
         "read": created + updated + unchanged + refused,
         "created": created, "updated": updated, "unchanged": unchanged, "refused": refused,
-        "dry_run": false,
+        "pending": 0, "dry_run": false,
     })
 }
 

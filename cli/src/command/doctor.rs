@@ -54,7 +54,7 @@ struct Report<'a> {
 
 /// Runs the command.
 pub(crate) async fn run(args: DoctorArgs) -> Result<(), CliError> {
-    let opened = database::open(&args.store, Some(&args.embed))?;
+    let opened = database::open(&args.store, args.embed.interactive())?;
     let mut findings = vec![Finding::ok(
         "configuration",
         format!("the store is {}", opened.location),

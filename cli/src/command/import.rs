@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use ostraca_memory::{NewMemory, ScopePath};
+use ostraca_memory::{EmbeddingState, NewMemory, Outcome, ScopePath};
 use reqwest::Url;
 use serde::Serialize;
 
@@ -66,7 +66,22 @@ struct Tally {
     updated: u64,
     unchanged: u64,
     refused: u64,
+    /// Of those that are stored, how many still wait for their vectors.
+    pending: u64,
     dry_run: bool,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: Outcome, embedding: EmbeddingState) {
+        match outcome {
+            Outcome::Created => self.created += 1,
+            Outcome::Updated => self.updated += 1,
+            Outcome::Unchanged => self.unchanged += 1,
+        }
+        if embedding == EmbeddingState::Pending {
+            self.pending += 1;
+        }
+    }
 }
 
 /// Memories that go together, with the lines they came from.
@@ -179,9 +194,7 @@ impl Import {
                 })?;
             for (line, stored) in lines.into_iter().zip(stored) {
                 match stored {
-                    Stored::Created => self.tally.created += 1,
-                    Stored::Updated => self.tally.updated += 1,
-                    Stored::Unchanged => self.tally.unchanged += 1,
+                    Stored::Kept { outcome, embedding } => self.tally.count(outcome, embedding),
                     Stored::Refused(why) => self.refuse(line, &why),
                 }
             }
@@ -272,6 +285,10 @@ impl std::fmt::Display for Tally {
             f,
             "{} read: {} created, {} updated, {} unchanged, {} refused",
             self.read, self.created, self.updated, self.unchanged, self.refused
-        )
+        )?;
+        match self.pending {
+            0 => Ok(()),
+            pending => write!(f, "; {pending} wait for their vectors"),
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct McpArgs {
 
 /// Runs the command.
 pub(crate) async fn run(args: McpArgs) -> Result<(), CliError> {
-    let opened = database::open(&args.store, Some(&args.embed))?;
+    let opened = database::open(&args.store, args.embed.interactive())?;
     let app = App {
         database: opened.database,
         auth: AuthMode::Open {

@@ -88,7 +88,7 @@ struct Ready {
 /// Runs the command.
 pub(crate) async fn run(args: ServeArgs, log: LogFormat) -> Result<(), CliError> {
     check(&args)?;
-    let opened = database::open(&args.store, Some(&args.embed))?;
+    let opened = database::open(&args.store, args.embed.interactive())?;
     let failed = |source| CliError::Bind {
         address: args.listen,
         source,
