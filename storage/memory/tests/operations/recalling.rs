@@ -229,23 +229,32 @@ async fn i_visible_another_process_sees_a_write_at_once() {
 #[tokio::test(start_paused = true)]
 async fn budget_a_warm_write_is_one_put_and_one_round_trip() {
     let world = World::new();
-    let session = acme(&world.database());
+    let (db, counted) = world.counted_database();
+    let session = acme(&db);
     remember(&session, note("warm up")).await;
-    let reply = session
-        .remember(RememberRequest {
-            items: vec![note("measured")],
-            idempotency_key: None,
-        })
-        .await
-        .unwrap();
-    let cost = reply.receipt;
+    let before = counted.counts();
+    let request = RememberRequest {
+        items: vec![note("measured")],
+        idempotency_key: None,
+    };
+    let receipt = session.remember(request).await.unwrap().receipt;
+    let after = counted.counts();
+    assert_eq!((after.creates - before.creates, after.puts), (1, before.puts));
+    assert_eq!((after.gets, after.lists), (before.gets, before.lists));
+    assert_eq!((receipt.puts, receipt.steps), (1, 1), "{receipt:?}");
+
+    let before = counted.counts();
+    let receipt = session.recall(query("measured")).await.unwrap().receipt;
+    let after = counted.counts();
     assert_eq!(
-        (cost.puts, cost.gets, cost.lists, cost.steps),
-        (1, 0, 0, 1),
-        "{cost:?}"
+        (after.gets - before.gets, after.lists - before.lists),
+        (1, 0)
     );
-    let warm = session.recall(query("measured")).await.unwrap().receipt;
-    assert_eq!((warm.gets, warm.lists, warm.steps), (1, 0, 1), "{warm:?}");
+    assert_eq!(
+        (receipt.gets, receipt.lists, receipt.steps),
+        (1, 0, 1),
+        "{receipt:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -255,14 +264,15 @@ async fn budget_a_cold_recall_over_200_single_writes() {
     for n in 0..200 {
         remember(&session, note(&format!("single write number {n}"))).await;
     }
-    let cold = acme(&world.database())
-        .recall(query("number 137"))
-        .await
-        .unwrap();
+    let (db, counted) = world.counted_database();
+    let cold = acme(&db).recall(query("number 137")).await.unwrap();
     assert!(cold.hits[0].record.content.ends_with("137"));
-    let cost = cold.receipt;
-    assert!(
-        cost.gets <= 16 && cost.lists == 1 && cost.steps <= 2,
-        "{cost:?}"
+    let (counts, receipt) = (counted.counts(), cold.receipt);
+    assert!(counts.gets <= 16 && counts.lists == 1, "{counts:?}");
+    assert!(receipt.steps <= 2, "{receipt:?}");
+    // The receipt tells what the store was asked.
+    assert_eq!(
+        (u64::from(receipt.gets), u64::from(receipt.lists)),
+        (counts.gets, counts.lists)
     );
 }

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use object_store::memory::InMemory;
 use ostraca_memory::embed::{EmbedError, Embedder};
 use ostraca_memory::*;
+use ostraca_object::decorator::count::{CountStore, Keep};
 
 #[derive(Debug)]
 pub struct PausedClock(tokio::time::Instant);
@@ -111,6 +112,18 @@ impl World {
             clock: Arc::new(PausedClock(tokio::time::Instant::now())),
             ids: Arc::default(),
         }
+    }
+
+    /// A new process on the same store, and what it asks of it.
+    pub fn counted_database(&self) -> (Arc<Database>, Arc<CountStore>) {
+        let counted = Arc::new(CountStore::new(self.store.clone(), Keep::Counts));
+        let ports = Ports {
+            store: counted.clone(),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            embedder: None,
+        };
+        (Database::new(ports, Settings::default()), counted)
     }
 
     /// A new process on the same store.
