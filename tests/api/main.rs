@@ -12,7 +12,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stderr,
     reason = "a test fails by panicking"
 )]
 #![expect(

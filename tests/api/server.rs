@@ -46,7 +46,7 @@ impl Server {
         let stdin = child.stdin.take();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // Loading a model takes seconds on a busy machine; a server that hangs should not hang the suite.
-        let line = tokio::time::timeout(Duration::from_secs(120), lines.next_line())
+        let line = tokio::time::timeout(Duration::from_mins(2), lines.next_line())
             .await
             .unwrap_or_else(|_| panic!("{command:?} does not get ready"))
             .unwrap()

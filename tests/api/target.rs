@@ -138,6 +138,12 @@ impl Target {
         }
     }
 
+    /// One of the limits that it states.
+    pub(crate) fn limit(&self, name: &str) -> usize {
+        let limit = self.capabilities["limits"][name].as_u64();
+        usize::try_from(limit.expect("a stated limit")).unwrap()
+    }
+
     /// What was started for it.
     pub(crate) fn local(&self) -> &Local {
         self.local.as_ref().expect("a local target")

@@ -82,7 +82,7 @@ async fn a12_a_long_in_list_is_one_filter(cx: Context) {
 }
 
 async fn a12_a_batch_over_the_limit_is_refused(cx: Context) {
-    let most = cx.target.capabilities["limits"]["items"].as_u64().unwrap();
+    let most = cx.target.limit("items");
     let items: Vec<_> = (0..=most)
         .map(|n| json!({"content": format!("n {n}"), "scope": cx.scope}))
         .collect();

@@ -100,7 +100,7 @@ async fn a26_a_write_is_read_at_once(cx: Context) {
                 api.recall(json!({"query": format!("unmistakable{n}"), "mode": "keyword", "scope": scope, "reach": "exact"})),
                 api.ask("GET", &format!("/v1/memories/{id}")).send(),
             );
-            assert_eq!(hits, [content.clone()]);
+            assert_eq!(hits, std::slice::from_ref(&content));
             assert_eq!(got.success()["memory"]["content"], content.as_str());
         }
     });

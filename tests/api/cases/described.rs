@@ -1,4 +1,4 @@
-//! Every route of the OpenAPI document is called, and answers as it is described.
+//! Every route of the `OpenAPI` document is called, and answers as it is described.
 
 use serde_json::{Value, json};
 

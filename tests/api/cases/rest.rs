@@ -60,11 +60,7 @@ async fn bodies_that_are_no_json_are_refused(cx: Context) {
         .refused(400, "invalid", None);
     let over = format!(
         "{{\"content\":\"{}\"}}",
-        "x".repeat(
-            cx.target.capabilities["limits"]["body_bytes"]
-                .as_u64()
-                .unwrap() as usize
-        )
+        "x".repeat(cx.target.limit("body_bytes"))
     );
     let answer = post("application/json", over.into_bytes()).await;
     answer.refused(413, "too_large", None);

@@ -193,12 +193,7 @@ async fn a10_a_long_query_is_clamped(cx: Context) {
         "a clamped query says so: {}",
         reply["receipt"]
     );
-    let too_long = "x".repeat(
-        cx.target.capabilities["limits"]["query_bytes"]
-            .as_u64()
-            .unwrap() as usize
-            + 1,
-    );
+    let too_long = "x".repeat(cx.target.limit("query_bytes") + 1);
     cx.api
         .post("/v1/memories/recall", json!({"query": too_long}))
         .await
