@@ -27,12 +27,18 @@ use crate::store::Store;
 #[derive(Debug)]
 pub(crate) struct VirtualClock {
     start: tokio::time::Instant,
+    from: Timestamp,
 }
 
 impl VirtualClock {
     pub(crate) fn new() -> Arc<Self> {
+        Self::from(Timestamp(1_700_000_000_000))
+    }
+
+    pub(crate) fn from(from: Timestamp) -> Arc<Self> {
         Arc::new(Self {
             start: tokio::time::Instant::now(),
+            from,
         })
     }
 }
@@ -41,7 +47,8 @@ impl VirtualClock {
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
         let elapsed = tokio::time::Instant::now() - self.start;
-        Timestamp(1_700_000_000_000 + i64::try_from(elapsed.as_millis()).unwrap())
+        self.from
+            .plus_millis(u64::try_from(elapsed.as_millis()).unwrap())
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the clock of the tests")]
@@ -125,9 +132,13 @@ pub(crate) fn memory() -> Arc<dyn ObjectStore> {
 }
 
 pub(crate) fn store(objects: &Arc<dyn ObjectStore>) -> Arc<Store> {
+    store_at(objects, VirtualClock::new())
+}
+
+pub(crate) fn store_at(objects: &Arc<dyn ObjectStore>, clock: Arc<VirtualClock>) -> Arc<Store> {
     Arc::new(Store::new(
         Arc::clone(objects),
-        VirtualClock::new(),
+        clock,
         Arc::new(CountingIds::default()),
     ))
 }

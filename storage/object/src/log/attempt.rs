@@ -44,6 +44,16 @@ enum Outcome {
     Void,
 }
 
+/// What an entry is worth that was sent long ago.
+enum Standing {
+    /// Its commits are in the log.
+    InLog,
+    /// They are not, and will not be.
+    Void,
+    /// The log does not remember so far back.
+    Forgotten,
+}
+
 impl<F: Fold> Log<F> {
     /// Commits one item and returns what the caller gets.
     pub(super) async fn submit<T, E, D>(
@@ -142,15 +152,6 @@ impl<F: Fold> Log<F> {
     /// decides. True if there is an entry to create.
     async fn propose(&self, io: &Io, work: &mut Work<F>) -> bool {
         let now = io.clock().now();
-        let limit = self.settings().commit_timeout_ms;
-        for item in std::mem::take(&mut work.items) {
-            if item.tries > 0 && now.millis_since(item.began) > limit {
-                let attempts = item.tries;
-                item.settle(Settled::Broken(Failure::Contended { attempts }));
-            } else {
-                work.items.push(item);
-            }
-        }
         if work.items.is_empty() {
             return false;
         }
@@ -303,8 +304,11 @@ impl<F: Fold> Log<F> {
         }
         match self.reload(io).await {
             Err(error) => Outcome::Unknown(self.hidden(attempt, error)),
-            Ok(()) if self.is_below_floor(attempt) && !self.has_counted(attempt) => Outcome::Void,
-            Ok(()) => outcome,
+            Ok(()) => match self.standing(attempt) {
+                Standing::InLog => outcome,
+                Standing::Void => Outcome::Void,
+                Standing::Forgotten => Outcome::Unknown(self.no_answer(attempt)),
+            },
         }
     }
 
@@ -313,23 +317,30 @@ impl<F: Fold> Log<F> {
     async fn recount(&self, io: &Io, attempt: &Attempt<F>) -> Outcome {
         match self.reload(io).await {
             Err(error) => Outcome::Unknown(self.hidden(attempt, error)),
-            // They are in the log; the next decision finds them there.
-            Ok(()) if self.has_counted(attempt) => Outcome::Void,
-            Ok(()) if self.is_below_floor(attempt) => Outcome::Unknown(self.no_answer(attempt)),
-            Ok(()) => Outcome::Void,
+            Ok(()) => match self.standing(attempt) {
+                // If it is in the log, the next decision finds it there.
+                Standing::InLog | Standing::Void => Outcome::Void,
+                Standing::Forgotten => Outcome::Unknown(self.no_answer(attempt)),
+            },
         }
     }
 
-    fn is_below_floor(&self, attempt: &Attempt<F>) -> bool {
+    /// Whether an entry that was sent long ago counts, by the state as it is now.
+    fn standing(&self, attempt: &Attempt<F>) -> Standing {
         let state = self.state();
+        let header = &attempt.entry.header;
+        let mut commits = header.commits.iter();
+        if commits.all(|commit| state.known.get(commit.id).is_some()) {
+            return Standing::InLog;
+        }
         let checkpoint = state.checkpoint.as_ref();
-        checkpoint.is_some_and(|(_, _, checkpoint)| attempt.entry.seq < checkpoint.floor)
-    }
-
-    fn has_counted(&self, attempt: &Attempt<F>) -> bool {
-        let state = self.state();
-        let mut commits = attempt.entry.header.commits.iter();
-        commits.all(|commit| state.known.get(commit.id).is_some())
+        let below_floor =
+            checkpoint.is_some_and(|newest| attempt.entry.seq < newest.checkpoint.floor);
+        // It may have been stored in time, counted, and been cleaned up.
+        if below_floor && !state.known.covers(header.time) {
+            return Standing::Forgotten;
+        }
+        Standing::Void
     }
 
     fn no_answer(&self, attempt: &Attempt<F>) -> StoreError {

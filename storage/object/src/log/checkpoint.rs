@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use super::commit::{At, Committed, Decision};
 use super::entry::{Checkpoint, Entry};
-use super::error::CommitError;
+use super::error::{CommitError, LogError};
 use super::fold::Fold;
 use super::work::Kind;
-use super::{Log, codec};
+use super::{Freshness, Log, codec};
 use crate::error::StoreError;
 use crate::io::{Io, Request};
-use crate::key::{Key, Seq};
+use crate::key::{Key, Prefix, Seq};
 use crate::port::CommitId;
 
 /// What a checkpoint entry is to hold.
@@ -56,6 +56,7 @@ impl<F: Fold> Log<F> {
             segments,
             attachments,
         } = checkpoint;
+        self.date_newest(io).await?;
         let kind = Kind::Checkpoint { base, segments };
         let (committed, entry) = self.submit(io, id, kind, decide).await?;
         if let Some(entry) = entry
@@ -70,13 +71,44 @@ impl<F: Fold> Log<F> {
     /// The newest checkpoint that the state has seen, and its entry's number.
     pub fn newest_checkpoint(&self) -> Option<(Seq, Checkpoint)> {
         let state = self.state();
-        let (seq, _, checkpoint) = state.checkpoint.as_ref()?;
-        Some((*seq, checkpoint.clone()))
+        let newest = state.checkpoint.as_ref()?;
+        Some((newest.seq, newest.checkpoint.clone()))
     }
 
     /// The attachment of that name in a head that this process has read or written.
     pub fn attachment(&self, name: &str) -> Option<Bytes> {
         self.state().attachments.get(name).cloned()
+    }
+
+    /// Finds out when the newest checkpoint was stored, if no entry after it says so.
+    /// The age of a checkpoint decides when what it superseded may be deleted.
+    async fn date_newest(&self, io: &Io) -> Result<(), LogError> {
+        self.refresh(io, Freshness::Strong).await?;
+        let undated = {
+            let state = self.state();
+            let newest = state.checkpoint.as_ref();
+            newest
+                .filter(|newest| newest.stored_by.is_none())
+                .map(|newest| newest.seq)
+        };
+        let Some(seq) = undated else {
+            return Ok(());
+        };
+        let collection = self.collection();
+        let request = Request::List {
+            prefix: Prefix::Log(collection.clone()),
+            after: Some(Key::Log(collection.clone(), seq.prev())),
+        };
+        let listed = io.one(request).await?.into_listed();
+        let key = Key::Log(collection.clone(), seq);
+        let stored = listed.into_iter().find(|listed| listed.key == key);
+        if let Some(newest) = &mut self.state_mut().checkpoint
+            && newest.seq == seq
+            && newest.stored_by.is_none()
+        {
+            newest.stored_by = stored.map(|listed| listed.modified);
+        }
+        Ok(())
     }
 
     async fn write_head(

@@ -37,7 +37,7 @@ impl<F: Fold> Log<F> {
     /// stays deleted; run it again.
     pub async fn clean_up(&self, io: &Io) -> Result<CleanedUp, LogError> {
         self.reload(io).await?;
-        let Some((_, newest)) = self.newest_checkpoint() else {
+        let Some((seq, newest)) = self.newest_checkpoint() else {
             return Ok(CleanedUp::default());
         };
         let now = io.clock().now();
@@ -47,16 +47,20 @@ impl<F: Fold> Log<F> {
         };
         let collection = self.collection();
         let log = io.one(list(Prefix::Log(collection.clone()))).await?;
+        let log = log.into_listed();
+        let newest_key = Key::Log(collection.clone(), seq);
+        let stored = log
+            .iter()
+            .find(|listed| listed.key == newest_key)
+            .map_or(now, |listed| listed.modified);
         let void: Vec<Key> = log
-            .into_listed()
             .into_iter()
             .map(|listed| listed.key)
             .filter(|key| matches!(key, Key::Log(_, seq) if *seq < newest.floor))
             .collect();
-        let superseded = newest
-            .superseded
-            .iter()
-            .filter(|old| now.millis_since(old.time) <= self.settings().horizon_ms);
+        let superseded = newest.superseded.iter().filter(|old| {
+            now.millis_since(old.time.unwrap_or(stored)) <= self.settings().horizon_ms
+        });
         let in_use: BTreeSet<&str> = newest
             .segments
             .iter()

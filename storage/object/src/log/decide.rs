@@ -19,6 +19,9 @@ use crate::port::Timestamp;
 /// Commits in one entry.
 const GROUP_COMMITS: usize = 1_024;
 
+/// For how many horizons a checkpoint hands on the commits before it.
+const HORIZONS_KNOWN: u64 = 4;
+
 /// What the decisions came to.
 pub(super) enum Decided<F: Fold> {
     /// This entry is to be created.
@@ -78,6 +81,12 @@ impl<F: Fold> Log<F> {
                 item.settle(settled);
                 continue;
             }
+            // Only now, as it may be in the log through an earlier try.
+            if item.tries > 0 && now.millis_since(item.began) > self.settings().commit_timeout_ms {
+                let attempts = item.tries;
+                item.settle(Settled::Broken(Failure::Contended { attempts }));
+                continue;
+            }
             if let Kind::Checkpoint { base, .. } = &item.kind {
                 // A checkpoint has an entry of its own.
                 if !written.is_empty() {
@@ -86,8 +95,8 @@ impl<F: Fold> Log<F> {
                     continue;
                 }
                 match &state.checkpoint {
-                    Some((by, ..)) if by > base => {
-                        let by = *by;
+                    Some(newest) if newest.seq > *base => {
+                        let by = newest.seq;
                         item.settle(Settled::Broken(Failure::Superseded { by }));
                         continue;
                     }
@@ -239,13 +248,13 @@ impl<F: Fold> Log<F> {
         let horizon = self.settings().horizon_ms;
         let (mut earlier, mut floor) = match &state.checkpoint {
             None => (Vec::new(), Seq::ZERO),
-            Some((seq, time, checkpoint)) => {
-                let mut earlier = checkpoint.earlier.clone();
+            Some(newest) => {
+                let mut earlier = newest.checkpoint.earlier.clone();
                 earlier.push(Earlier {
-                    seq: *seq,
-                    time: *time,
+                    seq: newest.seq,
+                    time: newest.stored_by.unwrap_or(now),
                 });
-                (earlier, checkpoint.floor)
+                (earlier, newest.checkpoint.floor)
             }
         };
         // What was superseded for longer than the horizon by now may go.
@@ -255,10 +264,8 @@ impl<F: Fold> Log<F> {
         }
         earlier.retain(|earlier| !old(earlier));
         thin_out(&mut earlier, horizon / 8);
-        let since = Timestamp(
-            now.0
-                .saturating_sub(i64::try_from(horizon / 4).unwrap_or(i64::MAX)),
-        );
+        let window = i64::try_from(horizon.saturating_mul(HORIZONS_KNOWN)).unwrap_or(i64::MAX);
+        let handed_on = state.known.hand_on(Timestamp(now.0.saturating_sub(window)));
         let superseded = superseded(state, &segments, now, horizon);
         Checkpoint {
             base,
@@ -266,7 +273,8 @@ impl<F: Fold> Log<F> {
             segments,
             earlier,
             superseded,
-            recent: state.known.recent(since),
+            recent: handed_on.recent,
+            recent_since: handed_on.since,
         }
     }
 }
@@ -279,18 +287,25 @@ fn superseded<F: Fold>(
     now: Timestamp,
     horizon_ms: u64,
 ) -> Vec<Superseded> {
-    let Some((_, _, newest)) = &state.checkpoint else {
+    let Some(newest) = &state.checkpoint else {
         return Vec::new();
     };
-    let before = newest.superseded.iter().cloned();
-    let left_out = newest.segments.iter().map(|segment| Superseded {
+    let stored_by = newest.stored_by.unwrap_or(now);
+    let before = newest.checkpoint.superseded.iter().map(|old| Superseded {
+        segment: old.segment.clone(),
+        time: old.time.or(Some(stored_by)),
+    });
+    let left_out = newest.checkpoint.segments.iter().map(|segment| Superseded {
         segment: segment.clone(),
-        time: now,
+        time: None,
     });
     before
         .chain(left_out)
         .filter(|old| !segments.contains(&old.segment))
-        .filter(|old| now.millis_since(old.time) <= horizon_ms)
+        .filter(|old| {
+            old.time
+                .is_none_or(|time| now.millis_since(time) <= horizon_ms)
+        })
         .collect()
 }
 

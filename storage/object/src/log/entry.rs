@@ -65,6 +65,13 @@ pub struct Checkpoint {
     /// Commits that entries before this one held and that may still be retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<Recent>,
+    /// All commits from this time on are in `recent`; without it, all there are.
+    #[serde(
+        default,
+        rename = "recent_since_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub recent_since: Option<Timestamp>,
 }
 
 /// A checkpoint before another.
@@ -72,7 +79,8 @@ pub struct Checkpoint {
 pub struct Earlier {
     /// Its number.
     pub seq: Seq,
-    /// Its time.
+    /// When it was certainly in the log. Its own time is when it was decided on,
+    /// and a stalled writer may store it long after.
     #[serde(rename = "time_ms")]
     pub time: Timestamp,
 }
@@ -82,9 +90,10 @@ pub struct Earlier {
 pub struct Superseded {
     /// Its name.
     pub segment: String,
-    /// The time of the checkpoint that left it out.
-    #[serde(rename = "time_ms")]
-    pub time: Timestamp,
+    /// When the checkpoint that left it out was certainly in the log; nothing in
+    /// that checkpoint itself, which cannot know when it will be stored.
+    #[serde(default, rename = "time_ms", skip_serializing_if = "Option::is_none")]
+    pub time: Option<Timestamp>,
 }
 
 /// A commit that is in the log.

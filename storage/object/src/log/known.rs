@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::commit::Replay;
-use super::entry::{Entry, Recent};
+use super::entry::{Checkpoint, Entry, Recent};
 use crate::port::{CommitId, Timestamp};
 
 /// Commits that a process remembers.
@@ -16,6 +16,14 @@ const IN_CHECKPOINT: usize = 512;
 pub(super) struct Known {
     by_id: BTreeMap<CommitId, Replay>,
     order: VecDeque<CommitId>,
+    /// All commits from this time on are known; without it, all there are.
+    since: Option<Timestamp>,
+}
+
+/// What a checkpoint hands on.
+pub(super) struct HandedOn {
+    pub(super) recent: Vec<Recent>,
+    pub(super) since: Option<Timestamp>,
 }
 
 impl Known {
@@ -44,25 +52,43 @@ impl Known {
         }
     }
 
-    /// What a checkpoint hands on: the newest, not older than `since`.
-    pub(super) fn recent(&self, since: Timestamp) -> Vec<Recent> {
-        let mut recent: Vec<Recent> = self
+    /// Whether a commit of that time would be known if it were in the log.
+    pub(super) fn covers(&self, time: Timestamp) -> bool {
+        self.since.is_none_or(|since| time >= since)
+    }
+
+    /// The commits before a checkpoint were not read, but for those that it hands on.
+    pub(super) fn skip_to(&mut self, checkpoint: &Checkpoint) {
+        self.since = self.since.max(checkpoint.recent_since);
+    }
+
+    /// The newest commits that are not older than `oldest`.
+    pub(super) fn hand_on(&self, oldest: Timestamp) -> HandedOn {
+        let kept = self
             .order
             .iter()
-            .rev()
-            .take(IN_CHECKPOINT)
-            .filter_map(|id| {
-                let replay = self.by_id.get(id)?;
-                (replay.time >= since).then(|| Recent {
-                    id: *id,
+            .filter_map(|id| Some((*id, self.by_id.get(id)?)))
+            .filter(|(_, replay)| replay.time >= oldest);
+        let dropped = kept.clone().count().saturating_sub(IN_CHECKPOINT);
+        // Commits share an entry's time: what is as old as a dropped one may be missing.
+        let after_dropped = kept
+            .clone()
+            .take(dropped)
+            .last()
+            .map(|(_, replay)| replay.time.plus_millis(1));
+        let too_old = self.order.len() > kept.clone().count();
+        HandedOn {
+            recent: kept
+                .skip(dropped)
+                .map(|(id, replay)| Recent {
+                    id,
                     seq: replay.seq,
                     time: replay.time,
                     note: replay.note.clone(),
                 })
-            })
-            .collect();
-        recent.reverse();
-        recent
+                .collect(),
+            since: self.since.max(after_dropped).max(too_old.then_some(oldest)),
+        }
     }
 
     fn insert(&mut self, id: CommitId, replay: Replay) {
@@ -73,8 +99,9 @@ impl Known {
         self.order.push_back(id);
         if self.order.len() > IN_MEMORY
             && let Some(oldest) = self.order.pop_front()
+            && let Some(replay) = self.by_id.remove(&oldest)
         {
-            self.by_id.remove(&oldest);
+            self.since = self.since.max(Some(replay.time.plus_millis(1)));
         }
     }
 }

@@ -27,10 +27,20 @@ pub(super) struct State<F> {
     /// What the next entry repeats.
     pub(super) carried: Vec<Arc<Entry>>,
     /// The newest checkpoint that is in the fold.
-    pub(super) checkpoint: Option<(Seq, Timestamp, Checkpoint)>,
+    pub(super) checkpoint: Option<Newest>,
     pub(super) known: Known,
     pub(super) verified: Verified,
     pub(super) attachments: BTreeMap<String, Bytes>,
+}
+
+/// The newest checkpoint.
+#[derive(Clone, Debug)]
+pub(super) struct Newest {
+    pub(super) seq: Seq,
+    pub(super) checkpoint: Checkpoint,
+    /// The time of the entry after it: by then it was in the log. Its own time
+    /// says only when it was decided on.
+    pub(super) stored_by: Option<Timestamp>,
 }
 
 /// When the state was last known to be the newest.
@@ -128,11 +138,24 @@ impl<F: Fold> State<F> {
 
     fn take(&mut self, entry: &Entry) -> Result<(), Corrupt> {
         self.fold.apply(entry)?;
+        if entry.seq != self.seq.next()
+            && let Some(checkpoint) = &entry.header.checkpoint
+        {
+            self.known.skip_to(checkpoint);
+        }
         self.known.learn(entry);
         self.seq = entry.seq;
         self.time = entry.header.time;
         if let Some(checkpoint) = &entry.header.checkpoint {
-            self.checkpoint = Some((entry.seq, entry.header.time, checkpoint.clone()));
+            self.checkpoint = Some(Newest {
+                seq: entry.seq,
+                checkpoint: checkpoint.clone(),
+                stored_by: None,
+            });
+        } else if let Some(newest) = &mut self.checkpoint
+            && newest.seq.next() == entry.seq
+        {
+            newest.stored_by = Some(entry.header.time);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::decorator::fault::{Fault, FaultStore, Rule};
 use crate::error::Operation;
 use crate::io::{Cost, Request};
 use crate::key::Key;
+use crate::port::Timestamp;
 use crate::testing::*;
 
 fn value(log: &Log<Numbers>, name: &str) -> Option<u64> {
@@ -318,10 +319,10 @@ async fn clean_up_keeps_what_was_superseded_for_less_than_the_horizon() {
         .await
         .unwrap();
     assert_eq!(snapshot(&a, &Io::new(&store), 50).await, Seq(6));
+    put(&a, &Io::new(&store), 51, "y", 1).await;
     assert_eq!(a.clean_up(&Io::new(&store)).await.unwrap().entries, 0);
     store.clock().sleep(hour).await;
     // The floor moves with the next checkpoint, to the one that is old enough.
-    put(&a, &Io::new(&store), 51, "y", 1).await;
     assert_eq!(snapshot(&a, &Io::new(&store), 52).await, Seq(8));
     let cleaned = a.clean_up(&Io::new(&store)).await.unwrap();
     assert_eq!((cleaned.entries, cleaned.floor), (5, Seq(6)));
@@ -347,6 +348,76 @@ async fn clean_up_keeps_what_was_superseded_for_less_than_the_horizon() {
     }
 }
 
+/// The bucket knows when it stored a checkpoint, so that a quiet collection need not
+/// wait for an entry that says so.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_that_nothing_follows_ages_by_the_clock_of_the_bucket() {
+    let objects = memory();
+    let written = store(&objects);
+    let a = log(1);
+    put(&a, &Io::new(&written), 1, "x", 1).await;
+    snapshot(&a, &Io::new(&written), 2).await;
+    let last = Key::Log(collection(), Seq(2)).path();
+    let stored = objects.head(&last).await.unwrap().last_modified;
+    let stored = Timestamp(stored.timestamp_millis());
+    for (after_ms, entries) in [(3_599_000, 0), (3_601_000, 1)] {
+        // The snapshots of this loop are copies, so that each sees the same bucket.
+        let copy = memory();
+        for seq in [1, 2] {
+            let key = Key::Log(collection(), Seq(seq)).path();
+            let bytes = objects.get(&key).await.unwrap().bytes().await.unwrap();
+            copy.put(&key, bytes.into()).await.unwrap();
+        }
+        let later = store_at(&copy, VirtualClock::from(stored.plus_millis(after_ms)));
+        let b = log(2);
+        snapshot(&b, &Io::new(&later), 3).await;
+        let cleaned = b.clean_up(&Io::new(&later)).await.unwrap();
+        assert_eq!(cleaned.entries, entries, "{after_ms} ms later");
+    }
+}
+
+/// A checkpoint that a stalled writer stores late is no older than its storing.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_ages_from_when_it_was_stored_and_not_from_when_it_was_decided() {
+    let objects = memory();
+    let hour = 3_601_000;
+    let stall = Rule::new(
+        Fault::Delay {
+            from_ms: hour,
+            to_ms: hour,
+        },
+        &[Operation::Create],
+        1_000,
+    );
+    let line: Arc<dyn object_store::ObjectStore> = Arc::new(FaultStore::new(
+        Arc::clone(&objects),
+        VirtualClock::new(),
+        1,
+        vec![stall.at_most(1)],
+    ));
+    let patient = |objects| {
+        Arc::new(
+            Arc::into_inner(store(objects))
+                .unwrap()
+                .with_request_timeout(2 * hour),
+        )
+    };
+    let (slow, quick) = (patient(&line), patient(&objects));
+    let a = log(1);
+    put(&a, &Io::new(&quick), 1, "x", 1).await;
+    // It is decided on now and stored in an hour, when nothing else has been written.
+    snapshot(&a, &Io::new(&slow), 2).await;
+    let reader = log(3);
+    put(&a, &Io::new(&quick), 3, "y", 1).await;
+    reader
+        .refresh(&Io::new(&quick), Freshness::Strong)
+        .await
+        .unwrap();
+    snapshot(&a, &Io::new(&quick), 4).await;
+    let cleaned = a.clean_up(&Io::new(&quick)).await.unwrap();
+    assert_eq!(cleaned.entries, 0, "readers may still stand below it");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_lies_below_the_floor_is_void() {
     let objects = memory();
@@ -358,6 +429,7 @@ async fn what_lies_below_the_floor_is_void() {
     let ghost = Key::Log(collection(), Seq(2)).path();
     let bytes = objects.get(&ghost).await.unwrap().bytes().await.unwrap();
     snapshot(&a, &Io::new(&store), 3).await;
+    put(&a, &Io::new(&store), 6, "y", 1).await;
     store.clock().sleep(hour).await;
     snapshot(&a, &Io::new(&store), 4).await;
     assert_eq!(a.clean_up(&Io::new(&store)).await.unwrap().entries, 2);

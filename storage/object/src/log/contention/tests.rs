@@ -24,6 +24,7 @@ enum Applies {
 }
 
 #[derive(Debug)]
+#[expect(dead_code, reason = "some are only printed")]
 struct Outcome {
     commits: usize,
     creates_per_commit: f64,
@@ -143,7 +144,7 @@ async fn few_writers_and_slow_stores_are_served_too() {
         let outcome = saturate(writers, create, get, Applies::First, 20).await;
         println!("{writers} at {create}/{get}: {outcome:?}");
         assert!(
-            outcome.creates_per_commit <= 3.0,
+            outcome.creates_per_commit <= 3.5,
             "{writers} writers: {outcome:?}"
         );
         assert!(
