@@ -29,6 +29,7 @@ run: ## Serve memory from a local folder at http://127.0.0.1:7700/mcp
 
 .PHONY: test
 test: setup guard build-edges ## Run every test, on real storage and real runtimes
+	scripts/check-wrangler
 	cargo test --workspace --exclude ostraca-worker
 
 .PHONY: guard
@@ -49,7 +50,9 @@ check: guard ## Lints, documentation, arrows, sizes, licences
 .PHONY: build-edges
 build-edges: ## Build what the tests run as processes: binary, Lambda, Worker
 	scripts/setup rust
-	cargo build -p ostraca -p ostraca-lambda
+	# One by one, as the tests ask for them: together they would be built with other features.
+	cargo build -p ostraca
+	cargo build -p ostraca-lambda
 	scripts/build-worker
 
 .PHONY: sim

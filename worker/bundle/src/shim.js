@@ -33,7 +33,10 @@ function guarded(handler) {
 }
 
 class Entrypoint extends WorkerEntrypoint {}
-Entrypoint.prototype.fetch = guarded(wasm.fetch);
-if (wasm.scheduled) Entrypoint.prototype.scheduled = guarded(wasm.scheduled);
+for (const event of ["fetch", "scheduled"]) {
+  // A Worker without a schedule exports no handler for it.
+  const handler = wasm[event];
+  if (handler) Entrypoint.prototype[event] = guarded(handler);
+}
 
 export default Entrypoint;
