@@ -288,7 +288,10 @@ impl std::fmt::Display for Tally {
         )?;
         match self.pending {
             0 => Ok(()),
-            pending => write!(f, "; {pending} wait for their vectors"),
+            pending => write!(
+                f,
+                "; {pending} wait for their vectors, which a later import of the same file makes"
+            ),
         }
     }
 }
