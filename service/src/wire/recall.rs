@@ -33,7 +33,7 @@ pub struct RecallArgs {
     pub until: Option<String>,
     /// Recall as it was: a log position from a receipt, or a time.
     pub as_of: Option<AsOf>,
-    /// Leave out hits below this score.
+    /// Leave out hits below this: a cosine in `semantic`, a BM25 score in `keyword`, and in `hybrid` 0 to 1, where 1 is first by words and by meaning.
     pub min_score: Option<f64>,
     /// How many hits at most; 10 if absent.
     #[schemars(range(min = 1, max = 100))]
@@ -126,7 +126,7 @@ pub struct Hit {
     /// The memory.
     #[serde(flatten)]
     pub memory: Memory,
-    /// Its score; comparable within one answer only.
+    /// What the hits are ordered by: reciprocal rank fusion, BM25 or cosine, by the mode.
     pub score: f64,
     /// Why it was found.
     pub why: Why,
