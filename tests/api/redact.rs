@@ -10,8 +10,9 @@ pub(crate) fn redact(value: &Value, run: &str) -> Value {
         Value::Object(object) => Value::Object(
             object
                 .iter()
-                // Where nobody signs in, there is none.
-                .filter(|(name, _)| *name != "author")
+                // Where nobody signs in, there is no author; whether there is a hint, and
+                // which, depends on what other cases have stored.
+                .filter(|(name, _)| !matches!(name.as_str(), "author" | "hint"))
                 .map(|(name, value)| (name.clone(), member(name, value, run)))
                 .collect(),
         ),
@@ -27,8 +28,6 @@ fn member(name: &str, value: &Value, run: &str) -> Value {
         "created_at" | "updated_at" | "expires_at" | "time" => json!("[time]"),
         "next_cursor" => json!("[cursor]"),
         "embedding" => json!("[embedding]"),
-        // It counts what other cases have stored.
-        "hint" => json!("[hint]"),
         "position" => json!("[position]"),
         // What an answer costs depends on what ran before; other tests hold the budgets.
         "steps" | "bytes" | "requests" | "coverage" => shape(name, value),

@@ -87,7 +87,8 @@ fn is_text(content_type: &str) -> bool {
 
 /// Names in lower case, repeated ones joined by a comma, without the cookies.
 fn headers(headers: &HeaderMap) -> Value {
-    let mut joined = Map::new();
+    // The front adds how the client spoke to it.
+    let mut joined = Map::from_iter([("x-forwarded-proto".to_owned(), json!("http"))]);
     for name in headers.keys().filter(|name| *name != "cookie") {
         let values: Vec<&str> = headers
             .get_all(name)
