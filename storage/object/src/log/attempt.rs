@@ -133,7 +133,8 @@ impl<F: Fold> Log<F> {
             Outcome::Created | Outcome::Found => self.won(work, attempt),
             Outcome::Void => work.reopen(attempt),
             Outcome::Lost(object, bytes) => {
-                work.look_first = !self.lost(&object, bytes);
+                let age = io.clock().now().millis_since(attempt.view);
+                work.look_first = !self.lost(&object, bytes, age);
                 work.losses = work.losses.saturating_add(1);
                 work.reopen(attempt);
             }
@@ -240,11 +241,11 @@ impl<F: Fold> Log<F> {
                     bytes: attempt.bytes.clone(),
                 })
                 .await;
-            let took = io.clock().now().millis_since(now);
-            self.contention().created(took);
+            let answered = io.clock().now();
+            self.contention().created(answered.millis_since(now));
             let error = match created {
                 Ok(_) => {
-                    self.took_over(attempt, verified);
+                    self.took_over(attempt, verified, answered);
                     return Outcome::Created;
                 }
                 Err(error @ (StoreError::Denied { .. } | StoreError::Unsupported { .. })) => {
@@ -359,9 +360,9 @@ impl<F: Fold> Log<F> {
     }
 
     /// The own entry is the newest: the state takes it without reading it.
-    fn took_over(&self, attempt: &Attempt<F>, verified: Verified) {
+    fn took_over(&self, attempt: &Attempt<F>, verified: Verified, answered: Timestamp) {
         // Of a stalled writer it is not known yet whether its entry counts.
-        if verified.time.millis_since(attempt.view) <= self.settings().half_horizon_ms()
+        if answered.millis_since(attempt.view) <= self.settings().half_horizon_ms()
             && self.take_object(&attempt.object, attempt.bytes.len() as u64)
         {
             self.state_mut().verify(verified);
@@ -383,8 +384,12 @@ impl<F: Fold> Log<F> {
         }
     }
 
-    /// Whether the winner's object brought the state up to its number.
-    fn lost(&self, object: &[Arc<Entry>], bytes: u64) -> bool {
+    /// Whether the winner's object brought the state up to its number. To a stalled
+    /// writer it may be a void one, so it has to look for itself.
+    fn lost(&self, object: &[Arc<Entry>], bytes: u64, view_age_ms: u64) -> bool {
+        if view_age_ms > self.settings().half_horizon_ms() {
+            return false;
+        }
         self.noticed(object);
         self.take_object(object, bytes)
     }

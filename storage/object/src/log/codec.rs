@@ -316,7 +316,7 @@ fn to_file(key: &Key, batch: &RecordBatch, entries: &[Arc<Entry>]) -> Result<Byt
         .map_err(bad(key))?;
     writer.write(&batch).map_err(bad(key))?;
     let file = writer.into_inner().map_err(bad(key))?;
-    seal::seal(file).map_err(|error| Corrupt::caused(key, "it cannot be sealed", error))
+    seal::seal(&file).map_err(|error| Corrupt::caused(key, "it cannot be sealed", error))
 }
 
 /// The entries of a file, all of its rows, and how many belong to the entries.

@@ -25,8 +25,8 @@ pub(super) enum Broken {
 }
 
 /// Puts the checksum before the footer.
-pub(super) fn seal(file: Vec<u8>) -> Result<Bytes, Broken> {
-    let at = footer_start(&file)?;
+pub(super) fn seal(file: &[u8]) -> Result<Bytes, Broken> {
+    let at = footer_start(file)?;
     let (body, footer) = file.split_at_checked(at).ok_or(Broken::NoTrailer)?;
     let crc = checksum(body, footer);
     let mut sealed = Vec::with_capacity(file.len() + SEAL_BYTES);

@@ -88,7 +88,7 @@ fn an_old_writer_carries_the_columns_of_a_new_one() {
     let bytes = encode(&key(2), &number_schema(), &entries).unwrap();
     let decoded = decode(&key(2), bytes).unwrap();
     let extra = |entry: &Entry| {
-        let column = entry.rows.column_by_name("extra").unwrap().clone();
+        let column = entry.rows.column_by_name("extra").unwrap();
         column
             .as_primitive::<arrow_array::types::Int64Type>()
             .iter()
@@ -176,7 +176,7 @@ fn to_file_with_format(format: &str) -> Bytes {
     );
     let mut writer = FileWriter::try_new(Vec::new(), &schema).unwrap();
     writer.finish().unwrap();
-    seal::seal(writer.into_inner().unwrap()).unwrap()
+    seal::seal(&writer.into_inner().unwrap()).unwrap()
 }
 
 proptest! {
@@ -184,13 +184,13 @@ proptest! {
     /// entries or an error.
     #[test]
     fn damaged_bytes_are_an_error_and_no_panic(
-        at in 0.0_f64..1.0,
+        at in 0_usize..1_000,
         flip in 1_u8..=255,
-        keep in 0.0_f64..=1.0,
+        keep in 0_usize..=1_000,
     ) {
         let entries = [entry(1, numbers([("a", 1)])), entry(2, numbers([("b", 2), ("c", 3)]))];
         let bytes = encode(&key(2), &number_schema(), &entries).unwrap();
-        let position = |share: f64| (share * bytes.len() as f64) as usize;
+        let position = |per_mille: usize| bytes.len() * per_mille / 1_000;
         let mut flipped = bytes.to_vec();
         let last = flipped.len() - 1;
         flipped[position(at).min(last)] ^= flip;

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use futures::future::join_all;
 use object_store::ObjectStore;
 
-use super::*;
 use crate::decorator::count::{CountStore, Keep};
 use crate::decorator::fault::{Fault, FaultStore, Rule};
 use crate::error::Operation;
@@ -104,13 +103,13 @@ async fn saturate(
         .unwrap();
     assert_eq!(seq, Seq(all.len() as u64), "each commit is one entry");
     log.read(|fold, _| assert_eq!(fold.0["n"], all.len() as u64, "no increment is lost"));
-    let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
+    let at = |per_mille: usize| all[(all.len() - 1) * per_mille / 1_000];
     Outcome {
         commits: all.len(),
         creates_per_commit: counted.counts().creates as f64 / all.len() as f64,
         commits_per_s: all.len() as f64 / secs as f64,
-        p50_ms: at(0.5),
-        p99_ms: at(0.99),
+        p50_ms: at(500),
+        p99_ms: at(990),
         gets_per_commit: counted.counts().gets as f64 / all.len() as f64,
         lists_per_commit: counted.counts().lists as f64 / all.len() as f64,
         fewest_of_a_writer: took.iter().map(Vec::len).min().unwrap(),
