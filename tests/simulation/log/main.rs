@@ -5,6 +5,13 @@
 //! `SIM_SEEDS=count` widens the run and `SIM_SEED=n` replays one seed.
 
 #![expect(unreachable_pub, reason = "one test binary: its modules share helpers")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a broken helper is a broken test"
+)]
 
 mod actors;
 #[path = "../domain/dice.rs"]

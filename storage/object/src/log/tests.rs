@@ -469,3 +469,120 @@ async fn a_damaged_entry_is_reported_and_not_skipped() {
         "{error}"
     );
 }
+
+/// A line on which `faults` befall creates, the first so many times.
+fn line(
+    objects: &Arc<dyn object_store::ObjectStore>,
+    fault: Fault,
+    at_most: u64,
+) -> Arc<FaultStore> {
+    let rule = Rule::new(fault, &[Operation::Create], 1_000).at_most(at_most);
+    Arc::new(FaultStore::new(
+        Arc::clone(objects),
+        VirtualClock::new(),
+        1,
+        vec![rule],
+    ))
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_becomes_of_a_create_the_commit_takes_effect_once() {
+    for fault in [
+        Fault::LostAnswer,
+        Fault::ErrorBefore,
+        Fault::EmptyConflict,
+        Fault::LateDelivery { after_ms: 100 },
+        Fault::Duplicate { after_ms: 100 },
+    ] {
+        let objects = memory();
+        let bad: Arc<dyn object_store::ObjectStore> = line(&objects, fault, 2);
+        let store = store(&bad);
+        let a = log(1);
+        let done = a
+            .commit(&Io::new(&store), CommitId(1), increment("n"))
+            .await
+            .unwrap();
+        assert_eq!((done.value, done.seq), (1, Seq(1)), "{fault:?}");
+        put(&a, &Io::new(&store), 2, "other", 1).await;
+        store.clock().sleep(std::time::Duration::from_secs(1)).await;
+        let b = log(2);
+        b.refresh(&Io::new(&store), Freshness::Strong)
+            .await
+            .unwrap();
+        assert_eq!(value(&b, "n"), Some(1), "{fault:?}");
+        assert_eq!(b.read(|_, seq| seq), Seq(2), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_that_is_never_answered_ends_as_unknown_and_a_retry_as_once() {
+    let objects = memory();
+    let bad: Arc<dyn object_store::ObjectStore> = line(&objects, Fault::ErrorBefore, u64::MAX);
+    let dead = store(&bad);
+    let a = log(1);
+    let error = a
+        .commit(&Io::new(&dead), CommitId(1), increment("n"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, CommitError::Unknown { seq: Seq(1), .. }),
+        "{error}"
+    );
+    let store = store(&objects);
+    for _ in 0..2 {
+        let done = a
+            .commit(&Io::new(&store), CommitId(1), increment("n"))
+            .await
+            .unwrap();
+        assert_eq!(done.value, 1);
+    }
+}
+
+#[test]
+fn a_refused_create_says_what_to_fix_and_is_not_unknown() {
+    let denied = object_store::Error::PermissionDenied {
+        path: "p".to_owned(),
+        source: "policy".into(),
+    };
+    let error = crate::error::StoreError::from_store(Operation::Create, "log/1".to_owned(), denied);
+    let said = error.to_string();
+    assert!(said.contains("create of log/1 with status 403"), "{said}");
+    assert!(matches!(error, crate::error::StoreError::Denied { .. }));
+}
+
+/// The task that drives the commits of a process is dropped with its create under way.
+/// Those who wait take over: what it sent is found, nothing is sent under another number.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_leader_leaves_its_work_to_the_next() {
+    let objects = memory();
+    let slow = Fault::SlowAnswer {
+        from_ms: 100,
+        to_ms: 100,
+    };
+    let bad: Arc<dyn object_store::ObjectStore> = line(&objects, slow, u64::MAX);
+    let store = store(&bad);
+    let a = Arc::new(log(1));
+    let commit = |id: u128| {
+        let (a, io) = (Arc::clone(&a), Io::new(&store));
+        async move { a.commit(&io, CommitId(id), increment("n")).await.unwrap() }
+    };
+    let mut leader = Box::pin(commit(1));
+    let mut second = Box::pin(commit(2));
+    let mut third = Box::pin(commit(3));
+    // All three are in line; the leader has sent the first entry.
+    assert!(futures::poll!(leader.as_mut()).is_pending());
+    assert!(futures::poll!(second.as_mut()).is_pending());
+    assert!(futures::poll!(third.as_mut()).is_pending());
+    drop(leader);
+    let (second, third) = futures::join!(second, third);
+    let mut values = [second.value, third.value];
+    values.sort_unstable();
+    let total = value(&a, "n");
+    assert_eq!(total, Some(values[1]));
+    assert!(values == [1, 2] || values == [2, 3], "{values:?}");
+    let b = log(2);
+    b.refresh(&Io::new(&store), Freshness::Strong)
+        .await
+        .unwrap();
+    assert_eq!(value(&b, "n"), total);
+}

@@ -36,7 +36,10 @@ impl Server {
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line).await?;
         let said: Value = serde_json::from_str(&line)?;
-        let endpoint = said["url"].as_str().ok_or("counting_s3 said no url")?;
+        let endpoint = said
+            .get("url")
+            .and_then(Value::as_str)
+            .ok_or("counting_s3 said no url")?;
         Ok(Self {
             endpoint: endpoint.to_owned(),
             _process: Some(process),

@@ -78,10 +78,9 @@ impl Objects {
         let found = state.objects.get(key).map(|object| &object.etag);
         match (condition, found) {
             (Condition::None, _) | (Condition::Absent, None) => {}
-            (Condition::Absent, Some(_)) => return Err(Refused::Condition),
             (Condition::Etag(_), None) => return Err(Refused::Absent),
             (Condition::Etag(wanted), Some(found)) if wanted == found => {}
-            (Condition::Etag(_), Some(_)) => return Err(Refused::Condition),
+            (Condition::Absent | Condition::Etag(_), Some(_)) => return Err(Refused::Condition),
         }
         state.written += 1;
         let etag = format!("\"{:032x}\"", state.written);

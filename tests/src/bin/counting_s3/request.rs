@@ -69,9 +69,8 @@ pub(crate) async fn serve(
             .into_owned()
             .collect();
     let (answer, wait_ms) = match (method.as_str(), key) {
-        ("PUT", "") => (StatusCode::OK.into_response(), 0),
+        ("PUT" | "HEAD", "") => (StatusCode::OK.into_response(), 0),
         ("GET", "") => (server.list(bucket, &query), server.latency.list_ms),
-        ("HEAD", "") => (StatusCode::OK.into_response(), 0),
         ("POST", "") if query.contains_key("delete") => {
             (server.delete_all(bucket, &body), server.latency.delete_ms)
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
@@ -37,11 +37,11 @@ impl Stats {
     }
 
     pub(crate) fn read(&self) -> Value {
-        let mut said = json!({});
-        for (name, counter) in self.named() {
-            said[name] = counter.load(Ordering::Relaxed).into();
-        }
-        said
+        let counts = self.named().map(|(name, counter)| {
+            let count = counter.load(Ordering::Relaxed);
+            (name.to_owned(), Value::from(count))
+        });
+        Value::Object(counts.into_iter().collect())
     }
 
     pub(crate) fn reset(&self) {
