@@ -8,6 +8,7 @@ mod body_limit;
 mod cors;
 pub mod environment;
 mod error;
+mod exact_numbers;
 mod exposure;
 mod index;
 pub mod mcp;

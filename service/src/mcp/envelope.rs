@@ -6,6 +6,8 @@ use http::StatusCode;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
 
+use crate::exact_numbers;
+
 /// One message of a client.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -128,6 +130,11 @@ pub(crate) fn read(body: &[u8]) -> Result<Message, Failure> {
         Some(Value::Object(params)) => params,
         Some(_) => return Err(with_id(invalid("params must be an object"))),
     };
+    exact_numbers::check(body).map_err(|error| Failure {
+        status: StatusCode::BAD_REQUEST,
+        id: id.clone(),
+        error: ErrorData::invalid_params(error.message().to_owned(), None),
+    })?;
     Ok(match id {
         None => Message::Notification,
         Some(id) => Message::Request(Call { id, method, params }),

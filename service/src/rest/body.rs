@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::app::App;
 use crate::body_limit;
 use crate::error::{ApiError, ErrorBody};
+use crate::exact_numbers;
 
 /// A body that is a JSON object.
 #[derive(Debug)]
@@ -98,7 +99,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 fn object(bytes: &[u8]) -> Result<Map<String, Value>, Unreadable> {
     let refused = |message| Unreadable::Refused(Error::new(ErrorKind::Invalid, message));
     match serde_json::from_slice(bytes) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(object)) => {
+            exact_numbers::check(bytes).map_err(Unreadable::Refused)?;
+            Ok(object)
+        }
         Ok(_) => Err(refused("the body is not a JSON object".to_owned())),
         Err(error) => Err(refused(format!("the body is not JSON: {error}"))),
     }

@@ -13,6 +13,7 @@ cases![
     everything_can_be_exported,
     a_memory_keeps_all_its_fields,
     recall_takes_a_vector_of_the_callers_own,
+    whole_numbers_are_exact_or_refused,
 ];
 
 async fn bodies_that_are_no_json_are_refused(cx: Context) {
@@ -321,6 +322,57 @@ async fn a_memory_keeps_all_its_fields(cx: Context) {
         cx.api.get(&location).await.success()["memory"]["content"],
         "located"
     );
+}
+
+async fn whole_numbers_are_exact_or_refused(cx: Context) {
+    let remember = |number: &str| {
+        let body = format!(
+            "{{\"content\":\"number {number}\",\"scope\":\"{}\",\"metadata\":{{\"n\":{number}}}}}",
+            cx.scope
+        );
+        cx.api
+            .ask("POST", "/v1/memories")
+            .bytes("application/json", body.into_bytes())
+            .send()
+    };
+    for number in [
+        "9007199254740993",
+        "-9223372036854775808",
+        "18446744073709551615",
+        "1.0",
+        "0",
+    ] {
+        let id = remember(number).await.success()["items"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let got = cx.api.get(&format!("/v1/memories/{id}")).await;
+        assert!(
+            got.text.contains(&format!("\"n\":{number}}}")),
+            "{}",
+            got.text
+        );
+    }
+    for number in ["18446744073709551616", "-9223372036854775809"] {
+        remember(number).await.refused(400, "invalid", None);
+        let message = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{{\"name\":\"remember\",\"arguments\":{{\"content\":\"x\",\"metadata\":{{\"n\":{number}}}}}}}}}"
+        );
+        let answer = cx
+            .api
+            .ask("POST", "/mcp")
+            .header("mcp-protocol-version", "2025-11-25")
+            .bytes("application/json", message.into_bytes())
+            .send()
+            .await;
+        assert_eq!(
+            (&answer.json["id"], &answer.json["error"]["code"]),
+            (&json!(7), &json!(-32602)),
+            "{}",
+            answer.text
+        );
+    }
+    assert_eq!(cx.api.list(&cx.scope).await.len(), 5);
 }
 
 async fn recall_takes_a_vector_of_the_callers_own(cx: Context) {
