@@ -133,7 +133,8 @@ async function command(line) {
     const folder = [instance, ...rest].join(" ");
     const bucket = await runtimes[0].getR2Bucket(BUCKET, names[0]);
     const files = readdirSync(folder, { recursive: true }).filter((name) => statSync(join(folder, name)).isFile());
-    for (const name of files) await bucket.put(name, readFileSync(join(folder, name)));
+    // An ArrayBuffer of its own: miniflare takes no Node.js Buffer.
+    for (const name of files) await bucket.put(name, new Uint8Array(readFileSync(join(folder, name))).buffer);
     return { objects: files.length };
   }
   return { error: `unknown command: ${line}` };
