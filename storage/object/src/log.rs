@@ -4,6 +4,7 @@
 
 mod attempt;
 pub mod carry;
+mod catch_up;
 pub mod checkpoint;
 pub mod clean_up;
 pub mod codec;

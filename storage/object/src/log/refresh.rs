@@ -16,7 +16,7 @@ use super::fold::Fold;
 use super::state::{Origin, Run, Verified, carried_after};
 use super::{Freshness, Log, carry, codec};
 use crate::error::{Corrupt, StoreError};
-use crate::io::{Io, Listed, Request, Response};
+use crate::io::{Listed, Request, Response};
 use crate::key::{Key, Prefix, Seq};
 use crate::port::Timestamp;
 
@@ -242,9 +242,9 @@ impl<'a, F: Fold> Refresh<'a, F> {
         let (Some(head), Some(listing)) = (answers.next(), answers.next()) else {
             return self.again(Seq::ZERO);
         };
-        let listed = numbers(listing?.into_listed());
+        let listed = in_log(listing?.into_listed());
         match head {
-            Ok(response) => self.take_head(response)?,
+            Ok(response) => self.take_head(response),
             Err(StoreError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -282,13 +282,18 @@ impl<'a, F: Fold> Refresh<'a, F> {
         }
     }
 
-    fn take_head(&mut self, response: Response) -> Result<(), Corrupt> {
+    /// The head is a hint: without it, or with one that is damaged, a reader takes
+    /// what the listing says.
+    fn take_head(&mut self, response: Response) {
         let key = Key::Head(self.log.collection().clone());
-        let (checkpoint, attachments) = codec::decode_head(&key, response.into_bytes())?;
-        self.log.state_mut().attachments.extend(attachments);
-        self.entries.insert(checkpoint.seq, Arc::clone(&checkpoint));
-        self.head = Some(checkpoint);
-        Ok(())
+        match codec::decode_head(&key, response.into_bytes()) {
+            Ok((checkpoint, attachments)) => {
+                self.log.state_mut().attachments.extend(attachments);
+                self.entries.insert(checkpoint.seq, Arc::clone(&checkpoint));
+                self.head = Some(checkpoint);
+            }
+            Err(error) => tracing::warn!(%error, "the head is not used"),
+        }
     }
 
     fn take_probe(&mut self, answers: Vec<Answer>) -> Result<(), LogError> {
@@ -328,7 +333,7 @@ impl<'a, F: Fold> Refresh<'a, F> {
 
     /// A listing of what follows `after`.
     fn take_listing(&mut self, after: Seq, listed: Vec<Listed>) -> Result<(), LogError> {
-        let listed = numbers(listed);
+        let listed = in_log(listed);
         let run = carry::dense_suffix(&listed);
         match (run.first(), run.last()) {
             (Some((first, _)), Some((last, _))) if *first == after.next() => {
@@ -451,43 +456,6 @@ impl<'a, F: Fold> Refresh<'a, F> {
     }
 }
 
-impl<F: Fold> Log<F> {
-    /// Starts bringing the state up to date in waves that the caller performs.
-    pub fn start_refresh(&self, now: Timestamp, freshness: Freshness) -> Refresh<'_, F> {
-        Refresh::start(self, now, freshness)
-    }
-
-    /// Brings the state up to date and says up to which entry.
-    ///
-    /// # Errors
-    ///
-    /// The store failed, an object is damaged, or the log changed at each look.
-    pub async fn refresh(&self, io: &Io, freshness: Freshness) -> Result<Seq, LogError> {
-        let refresh = self.start_refresh(io.clock().now(), freshness);
-        run(io, refresh).await?;
-        Ok(self.state().seq)
-    }
-
-    /// Brings the state up to date in as few waves as may be, when `expected`
-    /// entries are probably new: what a writer decides on should be young.
-    pub(super) async fn catch_up(&self, io: &Io, expected: u64) -> Result<(), LogError> {
-        run(io, Refresh::start_wide(self, io.clock().now(), expected)).await
-    }
-
-    /// Brings the state up to date by a listing.
-    pub(super) async fn reload(&self, io: &Io) -> Result<(), LogError> {
-        run(io, Refresh::start_with_listing(self, io.clock().now())).await
-    }
-}
-
-async fn run<F: Fold>(io: &Io, mut refresh: Refresh<'_, F>) -> Result<(), LogError> {
-    while !refresh.is_done() {
-        let answers = io.wave(refresh.requests()).await;
-        refresh.feed(answers)?;
-    }
-    Ok(())
-}
-
 fn one(answers: Vec<Answer>) -> Answer {
     answers
         .into_iter()
@@ -495,7 +463,7 @@ fn one(answers: Vec<Answer>) -> Answer {
         .unwrap_or(Ok(Response::Listed(Vec::new())))
 }
 
-fn numbers(listed: Vec<Listed>) -> Vec<(Seq, u64)> {
+fn in_log(listed: Vec<Listed>) -> Vec<(Seq, u64)> {
     listed
         .into_iter()
         .filter_map(|name| match name.key {

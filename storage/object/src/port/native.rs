@@ -68,7 +68,10 @@ mod tests {
     fn no_two_ids_are_equal_and_both_halves_vary() {
         let ids: Vec<u128> = (0..1_000).map(|_| OsIds.random()).collect();
         let distinct: std::collections::BTreeSet<_> = ids.iter().collect();
-        let low: std::collections::BTreeSet<_> = ids.iter().map(|id| *id as u64).collect();
+        let low: std::collections::BTreeSet<_> = ids
+            .iter()
+            .map(|id| u64::try_from(*id & u128::from(u64::MAX)).unwrap())
+            .collect();
         assert_eq!(distinct.len(), ids.len());
         assert_eq!(low.len(), ids.len());
     }
