@@ -1,6 +1,9 @@
 //! The commits of the recent past by id, so that a retried one takes effect
 //! once. It is bounded: a retry is recognised for as long as it is in here.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use super::commit::Replay;
