@@ -11,7 +11,7 @@ export OSTRACA_CACHE CARGO_TARGET_DIR
 # What `make run` serves, and how it is compiled.
 STORE ?= $(OSTRACA_CACHE)/data
 LISTEN ?= 127.0.0.1:7700
-PROFILE ?= release
+PROFILE ?= quick
 PURE := -p ostraca-object -p ostraca-search -p ostraca-memory -p ostraca-service
 
 .PHONY: help

@@ -14,7 +14,8 @@ use http::{HeaderValue, Method, StatusCode};
 const ALLOWED_HEADERS: &str = "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, \
     MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, \
     X-MCP-Readonly, X-MCP-Tools, X-MCP-Exclude-Tools";
-const EXPOSED_HEADERS: &str = "WWW-Authenticate, Mcp-Session-Id, Retry-After, ETag, Location, X-Next-Cursor";
+const EXPOSED_HEADERS: &str =
+    "WWW-Authenticate, Mcp-Session-Id, Retry-After, ETag, Location, X-Next-Cursor";
 const METHODS: &str = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /// Answers preflights without asking for a token, and opens every answer to browsers.

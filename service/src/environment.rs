@@ -3,6 +3,7 @@
 //! process and a Worker keep their variables in different places.
 
 use std::fmt;
+use std::time::Duration;
 
 use ostraca_memory::TenantId;
 use ostraca_memory::embed::EmbedderSettings;
@@ -115,10 +116,11 @@ impl<'a> Environment<'a> {
     }
 
     /// Where texts become vectors: `OSTRACA_EMBED_URL`, `OSTRACA_EMBED_MODEL`,
-    /// `OSTRACA_EMBED_DIMENSIONS` and `OSTRACA_EMBED_API_KEY`. None without a URL.
+    /// `OSTRACA_EMBED_DIMENSIONS`, `OSTRACA_EMBED_TIMEOUT` and `OSTRACA_EMBED_API_KEY`.
+    /// None without a URL.
     ///
     /// # Errors
-    /// A URL without a model, or dimensions that are no number.
+    /// A URL without a model, dimensions that are no number, a time limit that is none.
     pub fn embedder(&self) -> Result<Option<EmbedderSettings>, EnvironmentError> {
         let Some(url) = self.text("OSTRACA_EMBED_URL") else {
             return Ok(None);
@@ -132,11 +134,14 @@ impl<'a> Environment<'a> {
                 accepted: "a whole number",
             })?),
         };
-        let api_key = self.text("OSTRACA_EMBED_API_KEY");
+        let defaults = EmbedderSettings::new(url, model);
         Ok(Some(EmbedderSettings {
             dimensions,
-            api_key,
-            ..EmbedderSettings::new(url, model)
+            api_key: self.text("OSTRACA_EMBED_API_KEY"),
+            timeout: self
+                .duration("OSTRACA_EMBED_TIMEOUT")?
+                .unwrap_or(defaults.timeout),
+            ..defaults
         }))
     }
 
@@ -181,6 +186,21 @@ impl<'a> Environment<'a> {
 
     fn required(&self, name: &'static str) -> Result<String, EnvironmentError> {
         self.text(name).ok_or(EnvironmentError::Missing(name))
+    }
+
+    fn duration(&self, name: &'static str) -> Result<Option<Duration>, EnvironmentError> {
+        let Some(value) = self.text(name) else {
+            return Ok(None);
+        };
+        let parsed: Option<jiff::SignedDuration> = value.trim().parse().ok();
+        match parsed.and_then(|parsed| Duration::try_from(parsed).ok()) {
+            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
+            _ => Err(EnvironmentError::Invalid {
+                name,
+                value,
+                accepted: "a number and a unit, such as `4s` or `500ms`",
+            }),
+        }
     }
 
     fn boolean(&self, name: &'static str) -> Result<bool, EnvironmentError> {
@@ -315,12 +335,25 @@ mod tests {
             ("OSTRACA_EMBED_URL", "http://e/v1"),
             ("OSTRACA_EMBED_MODEL", "m"),
             ("OSTRACA_EMBED_DIMENSIONS", "384"),
+            ("OSTRACA_EMBED_TIMEOUT", "1500ms"),
         ])
         .unwrap()
         .unwrap();
         assert_eq!(
-            (settings.model.as_str(), settings.dimensions),
-            ("m", Some(384))
+            (
+                settings.model.as_str(),
+                settings.dimensions,
+                settings.timeout
+            ),
+            ("m", Some(384), Duration::from_millis(1500))
         );
+        for wrong in ["4", "0s", "-1s", "soon"] {
+            let wrong = [
+                ("OSTRACA_EMBED_URL", "http://e/v1"),
+                ("OSTRACA_EMBED_MODEL", "m"),
+                ("OSTRACA_EMBED_TIMEOUT", wrong),
+            ];
+            assert!(embedder(&wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -28,7 +28,10 @@ impl Clock for VirtualClock {
         Timestamp(START_MS + i64::try_from(self.0.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the port's implementation")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the port's implementation"
+    )]
     async fn sleep(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }

@@ -126,7 +126,7 @@ pub struct Hit {
     /// The memory.
     #[serde(flatten)]
     pub memory: Memory,
-    /// What the hits are ordered by: reciprocal rank fusion, BM25 or cosine, by the mode.
+    /// What the hits are ordered by, and what `min_score` compares with: by the mode fused ranks from 0 to 1, BM25, or cosine.
     pub score: f64,
     /// Why it was found.
     pub why: Why,

@@ -212,6 +212,21 @@ fn a16_absent_null_and_value_are_three_things() {
 }
 
 #[test]
+fn clear_stands_for_null_where_a_client_cannot_send_it() {
+    let cleared = UpdateArgs::decode(json!({"id": "x", "clear": ["title", "expires_at", "key"]}));
+    let request = ostraca_memory::UpdateRequest::try_from(cleared.unwrap()).unwrap();
+    assert_eq!(request.title, ostraca_memory::Patch::Clear);
+    assert_eq!(request.expires, ostraca_memory::Patch::Clear);
+    assert_eq!(request.key, ostraca_memory::Patch::Clear);
+    assert_eq!(request.kind, ostraca_memory::Patch::Keep);
+    let both = UpdateArgs::decode(json!({"id": "x", "clear": ["title"], "title": "new"}));
+    let error = ostraca_memory::UpdateRequest::try_from(both.unwrap()).unwrap_err();
+    assert_eq!(error.field(), Some("clear"));
+    let unknown = UpdateArgs::decode(json!({"id": "x", "clear": ["content"]})).unwrap_err();
+    assert_eq!(unknown.field(), Some("clear[0]"));
+}
+
+#[test]
 fn null_stands_for_absent_where_nothing_can_be_removed() {
     let args =
         RecallArgs::decode(json!({"query": "a", "limit": null, "kinds": null, "filter": null}))

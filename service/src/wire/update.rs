@@ -26,13 +26,13 @@ pub struct UpdateArgs {
     pub content: Option<String>,
     /// Another scope to move it to; the empty text is the root.
     pub new_scope: Option<String>,
-    /// Another key; null removes it.
+    /// Another key, or null.
     #[serde(default)]
     pub new_key: Patch<String>,
-    /// Another title; null removes it.
+    /// Another title, or null.
     #[serde(default)]
     pub title: Patch<String>,
-    /// Another kind; null removes it.
+    /// Another kind, or null.
     #[serde(default)]
     pub kind: Patch<String>,
     /// Members to set; a null member is removed, the others stay. Null removes all.
@@ -44,16 +44,19 @@ pub struct UpdateArgs {
     /// Seconds until it ends, instead of `expires_at`.
     #[schemars(range(min = 1))]
     pub ttl_seconds: Option<u64>,
-    /// Another source; null removes it.
+    /// Another source, or null.
     #[serde(default)]
     pub source: Patch<String>,
-    /// How sure it is, from 0 to 1; null removes it.
+    /// How sure it is, from 0 to 1, or null.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: Patch<f64>,
-    /// Another sensitivity; null removes it.
+    /// Another sensitivity, or null.
     #[serde(default)]
     pub sensitivity: Patch<String>,
+    /// Fields to remove, for clients that cannot send null.
+    #[serde(default)]
+    pub clear: Vec<Clearable>,
     /// A new vector, if the caller makes vectors itself.
     pub vector: Option<Vec<f32>>,
     /// Change it only if it still has this version.
@@ -65,12 +68,65 @@ pub struct UpdateArgs {
     pub idempotency_key: Option<String>,
 }
 
+/// A field that can be removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clearable {
+    /// The key.
+    Key,
+    /// The title.
+    Title,
+    /// The kind.
+    Kind,
+    /// Every member of the metadata.
+    Metadata,
+    /// The expiry, so that it never ends.
+    ExpiresAt,
+    /// The source.
+    Source,
+    /// The confidence.
+    Confidence,
+    /// The sensitivity.
+    Sensitivity,
+}
+
 impl Arguments for UpdateArgs {}
+
+impl UpdateArgs {
+    /// Turns `clear` into the nulls that it stands for.
+    fn with_nulls(mut self) -> Result<Self, Error> {
+        for field in std::mem::take(&mut self.clear) {
+            match field {
+                Clearable::Key => null(&mut self.new_key)?,
+                Clearable::Title => null(&mut self.title)?,
+                Clearable::Kind => null(&mut self.kind)?,
+                Clearable::Metadata => null(&mut self.metadata)?,
+                Clearable::ExpiresAt => null(&mut self.expires_at)?,
+                Clearable::Source => null(&mut self.source)?,
+                Clearable::Confidence => null(&mut self.confidence)?,
+                Clearable::Sensitivity => null(&mut self.sensitivity)?,
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn null<T>(field: &mut Patch<T>) -> Result<(), Error> {
+    if matches!(field, Patch::Set(_)) {
+        return Err(Error::invalid(
+            "clear",
+            "a field is both given a value and cleared; do one of the two",
+        ));
+    }
+    *field = Patch::Clear;
+    Ok(())
+}
 
 impl TryFrom<UpdateArgs> for UpdateRequest {
     type Error = Error;
 
     fn try_from(args: UpdateArgs) -> Result<Self, Error> {
+        let args = args.with_nulls()?;
         let expires = match (args.expires_at, args.ttl_seconds) {
             (Patch::Keep, None) => domain::Patch::Keep,
             (Patch::Clear, None) => domain::Patch::Clear,

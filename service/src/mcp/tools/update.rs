@@ -14,7 +14,7 @@ pub(super) fn tool() -> Tool {
             name: "update",
             title: "Update a memory",
             description: "Changes fields of one existing memory, named by id or key, and returns it. A field that \
-                is absent stays, a field that is null is removed; metadata is merged. With \
+                is absent stays, one that is null or in clear is removed; metadata is merged. With \
                 expected_version it only succeeds if nobody changed it since. Earlier versions stay in \
                 history. To store something new use remember.",
             effect: Effect::Changes,

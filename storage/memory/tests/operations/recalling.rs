@@ -239,7 +239,10 @@ async fn budget_a_warm_write_is_one_put_and_one_round_trip() {
     };
     let receipt = session.remember(request).await.unwrap().receipt;
     let after = counted.counts();
-    assert_eq!((after.creates - before.creates, after.puts), (1, before.puts));
+    assert_eq!(
+        (after.creates - before.creates, after.puts),
+        (1, before.puts)
+    );
     assert_eq!((after.gets, after.lists), (before.gets, before.lists));
     assert_eq!((receipt.puts, receipt.steps), (1, 1), "{receipt:?}");
 

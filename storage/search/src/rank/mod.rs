@@ -160,15 +160,13 @@ fn fuse(
             .iter()
             .map(|lane| lane.scored().iter().map(|scored| scored.doc)),
     );
-    let reaches = |score: f64| {
-        query
-            .min_score
-            .is_none_or(|least| fusion::normalised(score, lanes.len()) >= least)
-    };
     let scored = fused
         .into_iter()
-        .map(|(doc, score)| Scored { doc, score })
-        .filter(|scored| reaches(scored.score));
+        .map(|(doc, score)| Scored {
+            doc,
+            score: fusion::normalised(score, lanes.len()),
+        })
+        .filter(|scored| query.min_score.is_none_or(|least| scored.score >= least));
     let whole = Cut {
         depth: usize::MAX,
         least: None,

@@ -278,7 +278,7 @@ fn hybrid_fuses_ranks_and_reports_the_lanes() {
         (both.keyword.unwrap().rank, both.semantic.unwrap().rank),
         (2, 1)
     );
-    assert!((both.score - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
+    assert!((both.score - (1.0 / 62.0 + 1.0 / 61.0) / (2.0 / 61.0)).abs() < 1e-12);
     assert_eq!(both.terms, ["pump", "manual"]);
     let meaning = answer
         .hits
