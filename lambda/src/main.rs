@@ -37,9 +37,11 @@ async fn main() -> Result<(), lambda_http::Error> {
 fn app(environment: &Environment<'_>) -> Result<App, StartError> {
     let auth = environment.auth()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let embedder = environment.embedder()?.map(|settings| {
+    let mut settings = Settings::default();
+    let embedder = environment.embedder()?.map(|endpoint| {
+        settings.limits.embedding_wait = endpoint.timeout;
         let http = Arc::new(ReqwestClient::new());
-        Arc::new(OpenAiEmbedder::new(settings, http, Arc::clone(&clock))) as Arc<dyn Embedder>
+        Arc::new(OpenAiEmbedder::new(endpoint, http, Arc::clone(&clock))) as Arc<dyn Embedder>
     });
     let ids: Arc<dyn Ids> = Arc::new(OsIds);
     let bucket = environment.s3()?.ok_or(StartError::NoStore)?;
@@ -65,7 +67,7 @@ fn app(environment: &Environment<'_>) -> Result<App, StartError> {
         embedder,
     };
     Ok(App {
-        database: Database::new(ports, Settings::default()),
+        database: Database::new(ports, settings),
         auth,
         public_url: environment.public_url(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -101,9 +101,16 @@ fn app(env: &Env) -> Result<App, StartError> {
     let environment = Environment::new(&lookup);
     let auth = environment.auth()?;
     let clock: Arc<dyn Clock> = Arc::new(WorkerClock);
-    let embedder = environment.embedder()?.map(|settings| {
+    let mut settings = Settings {
+        // An isolate serves many requests at once, and none may wait for I/O of another.
+        grouping: Grouping::Alone,
+        in_flight: IN_FLIGHT,
+        ..Settings::default()
+    };
+    let embedder = environment.embedder()?.map(|endpoint| {
+        settings.limits.embedding_wait = endpoint.timeout;
         let fetch = Arc::new(WorkerFetch);
-        Arc::new(OpenAiEmbedder::new(settings, fetch, Arc::clone(&clock))) as Arc<dyn Embedder>
+        Arc::new(OpenAiEmbedder::new(endpoint, fetch, Arc::clone(&clock))) as Arc<dyn Embedder>
     });
     let ids: Arc<dyn Ids> = Arc::new(CryptoIds);
     let objects = RetryStore::new(
@@ -117,12 +124,6 @@ fn app(env: &Env) -> Result<App, StartError> {
         clock,
         ids,
         embedder,
-    };
-    let settings = Settings {
-        // An isolate serves many requests at once, and none may wait for I/O of another.
-        grouping: Grouping::Alone,
-        in_flight: IN_FLIGHT,
-        ..Settings::default()
     };
     Ok(App {
         database: Database::new(ports, settings),
