@@ -2,8 +2,7 @@
 //! they name each write, and send it again if it was refused for now or not answered.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::client::encode;
 
 /// Past this, a write counts as not possible.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// The scope that all write to.
 const SCOPE: &str = "burst";
@@ -22,8 +21,7 @@ const SCOPE: &str = "burst";
 pub(crate) struct Instances {
     http: reqwest::Client,
     urls: Vec<String>,
-    /// Writes that are acknowledged so far.
-    pub(crate) acknowledged: Arc<AtomicUsize>,
+    acknowledged: Arc<Mutex<Acknowledged>>,
 }
 
 /// What a burst came to: the id of each write, by its number.
@@ -42,6 +40,11 @@ impl Instances {
         }
     }
 
+    /// The writes that are acknowledged so far.
+    pub(crate) fn acknowledged(&self) -> Acknowledged {
+        self.acknowledged.lock().unwrap().clone()
+    }
+
     /// A place in the feed of changes, before anything is written.
     pub(crate) async fn watch(&self) -> String {
         let path = format!("/v1/watch?scope={SCOPE}");
@@ -52,12 +55,12 @@ impl Instances {
     /// Sends all writes at once, spread over the instances, until each is acknowledged.
     pub(crate) async fn write(&self, count: usize) -> Acknowledged {
         let began = Instant::now();
-        let all = join_all((0..count).map(|number| self.write_one(number, began))).await;
+        join_all((0..count).map(|number| self.write_one(number, began))).await;
         eprintln!("{count} writes in {} ms", began.elapsed().as_millis());
-        all.into_iter().enumerate().collect()
+        self.acknowledged()
     }
 
-    async fn write_one(&self, number: usize, began: Instant) -> String {
+    async fn write_one(&self, number: usize, began: Instant) {
         let body = json!({
             "content": format!("fact number {number}"),
             "scope": SCOPE,
@@ -83,8 +86,8 @@ impl Instances {
                 Some((200 | 201, Ok(text))) => {
                     let reply: Value = serde_json::from_str(&text).unwrap();
                     let id = reply["items"][0]["id"].as_str().expect(&text).to_owned();
-                    self.acknowledged.fetch_add(1, Ordering::SeqCst);
-                    return id;
+                    self.acknowledged.lock().unwrap().insert(number, id);
+                    return;
                 }
                 // Refused for now, or cut off: the same again, by way of another.
                 None | Some((429 | 500..=599, _) | (_, Err(_))) => {

@@ -2,7 +2,6 @@
 //! one in the middle: what was acknowledged is there, once, in one order.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
@@ -71,13 +70,22 @@ async fn workerd_dies() {
         kill(pid.as_u64().unwrap());
     }
     burst.abort();
-    let before = instances.acknowledged.load(Ordering::SeqCst);
-    assert!(before < 60, "the burst was over before the runtime died");
+    let before = instances.acknowledged();
+    assert!(
+        before.len() < 60,
+        "the burst was over before the runtime died"
+    );
     drop(first);
     // Another runtime on the same bucket; the clients send all of it again.
     let second = workerd.start(&open_to_all()).await;
     let instances = Instances::new(second.urls());
     let acknowledged = instances.write(60).await;
+    for (number, id) in &before {
+        assert_eq!(
+            acknowledged[number], *id,
+            "write {number} was acknowledged before"
+        );
+    }
     instances.check(&acknowledged, &cursor).await;
 }
 
@@ -107,7 +115,7 @@ async fn lambda_dies() {
 
 /// Waits until so many writes are acknowledged.
 async fn after(instances: &Instances, count: usize) {
-    while instances.acknowledged.load(Ordering::SeqCst) < count {
+    while instances.acknowledged().len() < count {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

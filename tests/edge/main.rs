@@ -7,7 +7,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test fails by panicking"
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and tells how long a burst took"
 )]
 #![expect(
     clippy::disallowed_methods,
@@ -36,7 +37,6 @@ mod redact;
 #[path = "../api/schema.rs"]
 mod schema;
 #[path = "../api/server.rs"]
-#[expect(dead_code, reason = "edges are started by other means")]
 mod server;
 #[path = "../api/target.rs"]
 #[allow(dead_code, reason = "edges are started by other means")]

@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// Loading a model or compiling a module takes seconds on a busy machine; what hangs
 /// should not hang the suite.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A running process; it ends with this value.
 #[derive(Debug)]
