@@ -68,7 +68,7 @@ edge: setup build-edges ## The Worker on workerd, the function in the Lambda run
 bench: ## Measure: OSTRACA_LOCOMO=file and OSTRACA_SCIFACT=folder add retrieval quality
 	scripts/setup rust python
 	cargo build --release -p ostraca
-	OSTRACA_BIN=$(CARGO_TARGET_DIR)/release/ostraca cargo bench -p ostraca-tests
+	OSTRACA_BIN=$(CARGO_TARGET_DIR)/release/ostraca cargo bench -p ostraca-tests --bench costs --bench retrieval
 
 .PHONY: docs
 docs: ## API documentation of every crate

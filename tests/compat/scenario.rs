@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use object_store::memory::InMemory;
 use ostraca_memory::*;
-use ostraca_tests::virtual_time::{CountingIds, VirtualClock};
+use ostraca_object::port::simulated::{CountingIds, VirtualClock};
 use serde_json::{Value as Json, json};
 
 fn database(store: &Arc<InMemory>) -> Arc<Database> {

@@ -2,4 +2,3 @@
 //! is not for tests.
 
 pub mod tools;
-pub mod virtual_time;

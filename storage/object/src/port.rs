@@ -4,6 +4,8 @@
 
 #[cfg(feature = "native")]
 pub mod native;
+#[cfg(any(test, feature = "simulated"))]
+pub mod simulated;
 
 use std::fmt;
 use std::time::Duration;

@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use async_trait::async_trait;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
@@ -21,52 +18,10 @@ use crate::log::commit::Decision;
 use crate::log::entry::Entry;
 use crate::log::fold::Fold;
 use crate::log::{Log, LogSettings};
-use crate::port::{Clock, CommitId, Ids, Timestamp, WriterId};
+use crate::port::{CommitId, WriterId};
 use crate::store::Store;
 
-#[derive(Debug)]
-pub(crate) struct VirtualClock {
-    start: tokio::time::Instant,
-    from: Timestamp,
-}
-
-impl VirtualClock {
-    pub(crate) fn new() -> Arc<Self> {
-        Self::from(Timestamp(1_700_000_000_000))
-    }
-
-    pub(crate) fn from(from: Timestamp) -> Arc<Self> {
-        Arc::new(Self {
-            start: tokio::time::Instant::now(),
-            from,
-        })
-    }
-}
-
-#[async_trait]
-impl Clock for VirtualClock {
-    fn now(&self) -> Timestamp {
-        let elapsed = tokio::time::Instant::now() - self.start;
-        self.from
-            .plus_millis(u64::try_from(elapsed.as_millis()).unwrap())
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "this is the clock of the tests")]
-    async fn sleep(&self, duration: Duration) {
-        tokio::time::sleep(duration).await;
-    }
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct CountingIds(AtomicU64);
-
-impl Ids for CountingIds {
-    fn random(&self) -> u128 {
-        let count = u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1;
-        // Spread over all bits, so that a remainder looks random.
-        count.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
-    }
-}
+pub(crate) use crate::port::simulated::{CountingIds, VirtualClock};
 
 /// Named numbers; an entry sets some of them.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use object_store::memory::InMemory;
 use ostraca_memory::*;
 use ostraca_object::decorator::fault::{Fault, FaultStore, Rule};
 use ostraca_object::error::Operation;
-use ostraca_tests::virtual_time::{CountingIds, VirtualClock};
+use ostraca_object::port::simulated::{CountingIds, VirtualClock};
 
 pub struct World {
     store: Arc<InMemory>,

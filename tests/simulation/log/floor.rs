@@ -14,9 +14,9 @@ use ostraca_object::key::Seq;
 use ostraca_object::log::checkpoint::NewCheckpoint;
 use ostraca_object::log::commit::Decision;
 use ostraca_object::log::{Freshness, Log, LogSettings};
+use ostraca_object::port::simulated::{CountingIds, VirtualClock};
 use ostraca_object::port::{Clock, CommitId, WriterId};
 use ostraca_object::store::Store;
-use ostraca_tests::virtual_time::{CountingIds, VirtualClock};
 
 use crate::registers::{Never, Registers, operation};
 use crate::world::{HORIZON_MS, collection, runtime};

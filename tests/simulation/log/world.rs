@@ -12,8 +12,8 @@ use ostraca_object::io::Io;
 use ostraca_object::key::{CollectionId, CollectionKey};
 use ostraca_object::log::{Grouping, Log, LogSettings};
 use ostraca_object::port::WriterId;
+use ostraca_object::port::simulated::{CountingIds, VirtualClock};
 use ostraca_object::store::Store;
-use ostraca_tests::virtual_time::{CountingIds, VirtualClock};
 
 use crate::registers::Registers;
 

@@ -1,9 +1,6 @@
-//! What the tests stand on: a clock that is tokio's paused time, ids from a
-//! counter, and short ways to say the usual things.
+//! What the tests stand on, and short ways to say the usual things.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::memory::InMemory;
@@ -11,37 +8,7 @@ use ostraca_memory::embed::{EmbedError, Embedder};
 use ostraca_memory::*;
 use ostraca_object::decorator::count::{CountStore, Keep};
 
-#[derive(Debug)]
-pub struct PausedClock(tokio::time::Instant);
-
-/// 2026-07-01T00:00:00Z.
-pub const START_MS: i64 = 1_782_864_000_000;
-
-#[async_trait]
-impl Clock for PausedClock {
-    fn now(&self) -> Timestamp {
-        Timestamp(START_MS + i64::try_from(self.0.elapsed().as_millis()).unwrap())
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the port's implementation"
-    )]
-    async fn sleep(&self, duration: Duration) {
-        tokio::time::sleep(duration).await;
-    }
-}
-
-#[derive(Debug, Default)]
-pub struct CountingIds(AtomicU64);
-
-impl Ids for CountingIds {
-    fn random(&self) -> u128 {
-        // Spread over all bits, so that ids differ in their random part too.
-        let n = u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1;
-        n.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
-    }
-}
+pub use ostraca_object::port::simulated::{CountingIds, START_MS, VirtualClock};
 
 /// Places texts by the words they share: enough for nearness to mean something.
 #[derive(Debug, Default)]
@@ -101,7 +68,7 @@ impl Embedder for WordEmbedder {
 
 pub struct World {
     pub store: Arc<InMemory>,
-    pub clock: Arc<PausedClock>,
+    pub clock: Arc<VirtualClock>,
     pub ids: Arc<CountingIds>,
 }
 
@@ -109,7 +76,7 @@ impl World {
     pub fn new() -> Self {
         Self {
             store: Arc::new(InMemory::new()),
-            clock: Arc::new(PausedClock(tokio::time::Instant::now())),
+            clock: VirtualClock::new(),
             ids: Arc::default(),
         }
     }

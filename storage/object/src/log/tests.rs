@@ -368,7 +368,10 @@ async fn a_checkpoint_that_nothing_follows_ages_by_the_clock_of_the_bucket() {
             let bytes = objects.get(&key).await.unwrap().bytes().await.unwrap();
             copy.put(&key, bytes.into()).await.unwrap();
         }
-        let later = store_at(&copy, VirtualClock::from(stored.plus_millis(after_ms)));
+        let later = store_at(
+            &copy,
+            VirtualClock::starting_at(stored.plus_millis(after_ms)),
+        );
         let b = log(2);
         snapshot(&b, &Io::new(&later), 3).await;
         let cleaned = b.clean_up(&Io::new(&later)).await.unwrap();

@@ -1,31 +1,46 @@
-//! Time and chance for tests that must replay: a clock on tokio's paused time and ids
-//! from a counter. They are separate from every store, so any test can stand on them.
+//! The ports of tests that must replay: a clock on tokio's paused time, and ids from a
+//! counter. They are a feature, so that every crate's tests stand on the same ones; no
+//! edge turns it on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ostraca_memory::{Clock, Ids, Timestamp};
+
+use super::{Clock, Ids, Timestamp};
 
 /// The time at which every virtual clock starts: 2026-07-01T00:00:00Z.
 pub const START_MS: i64 = 1_782_864_000_000;
 
 /// A clock that stands still until the paused runtime moves on.
 #[derive(Debug)]
-pub struct VirtualClock(tokio::time::Instant);
+pub struct VirtualClock {
+    began: tokio::time::Instant,
+    start: Timestamp,
+}
 
 impl VirtualClock {
-    /// A clock that starts now at [`START_MS`].
+    /// A clock that starts now at [`START_MS`]. Needs a tokio runtime.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(tokio::time::Instant::now()))
+        Self::starting_at(Timestamp(START_MS))
+    }
+
+    /// A clock that shows `start` now.
+    pub fn starting_at(start: Timestamp) -> Arc<Self> {
+        Arc::new(Self {
+            began: tokio::time::Instant::now(),
+            start,
+        })
     }
 }
 
 #[async_trait]
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
-        Timestamp(START_MS + i64::try_from(self.0.elapsed().as_millis()).unwrap_or(i64::MAX))
+        let elapsed = tokio::time::Instant::now() - self.began;
+        self.start
+            .plus_millis(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
     }
 
     #[expect(
@@ -37,7 +52,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Ids from a counter, spread over all bits.
+/// Ids from a counter, spread over all bits, so that a remainder looks random.
 #[derive(Debug, Default)]
 pub struct CountingIds(AtomicU64);
 
