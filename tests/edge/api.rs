@@ -1,6 +1,6 @@
 //! The api suite on each edge: the same cases that run against the local binary, over
-//! the Worker on R2, the Worker on S3 and the Lambda on S3, all with keys and with the
-//! real embedding model.
+//! the Worker on R2, the Worker on S3 and the Lambda on S3, all with keys, and with the
+//! real embedding model but for one.
 
 use std::sync::Arc;
 
@@ -32,10 +32,21 @@ impl Edge {
         }
     }
 
+    /// Whether texts become vectors. The Worker asks the model in the same way whatever its
+    /// store is, so one of the two does.
+    fn embeds(self) -> bool {
+        !matches!(self, Self::WorkerOnS3)
+    }
+
+    /// Cases that start local processes of their own, or need vectors where there are none.
+    fn skips(self, needs: Needs) -> bool {
+        needs == Needs::Local || (needs == Needs::Semantic && !self.embeds())
+    }
+
     async fn start(self) -> Started {
-        let minilm = minilm().await;
         match self {
             Self::WorkerOnR2 => {
+                let minilm = minilm().await;
                 let (folder, r2) = (temporary(), temporary());
                 let store = (
                     "OSTRACA_STORE".to_owned(),
@@ -73,6 +84,7 @@ impl Edge {
                 Started::on(bucket, url, keys, vec![workerd, minilm]).await
             }
             Self::LambdaOnS3 => {
+                let minilm = minilm().await;
                 let bucket = Bucket::seaweedfs().await;
                 let variables = bucket.variables("lambda");
                 let keys = Keys::create(&variables).await;
@@ -160,8 +172,7 @@ pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
     for edge in [Edge::WorkerOnR2, Edge::WorkerOnS3, Edge::LambdaOnS3] {
         let started: Arc<OnceCell<Started>> = Arc::default();
         for case in cases::all() {
-            // These start local processes of their own.
-            if case.needs == Needs::Local {
+            if edge.skips(case.needs) {
                 continue;
             }
             let (runtime, started) = (Arc::clone(runtime), Arc::clone(&started));
