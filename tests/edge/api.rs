@@ -77,11 +77,9 @@ impl Edge {
                     r2: None,
                     bundle: None,
                 };
-                let workerd = workerd
-                    .start(&[variables, embedding(&minilm)].concat())
-                    .await;
+                let workerd = workerd.start(&variables).await;
                 let url = workerd.urls().remove(0);
-                Started::on(bucket, url, keys, vec![workerd, minilm]).await
+                Started::on(bucket, url, keys, vec![workerd]).await
             }
             Self::LambdaOnS3 => {
                 let minilm = minilm().await;

@@ -8,6 +8,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::string_slice,
     reason = "a test fails by panicking, and tells how long a burst took"
 )]
 #![expect(
@@ -22,6 +23,7 @@ mod contract;
 mod cross;
 mod platform;
 mod process;
+mod wrangler;
 
 // The api suite is a program of its own; here are its cases over other targets.
 #[path = "../api/binary.rs"]
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     trials.extend(contract::trials(&runtime));
     trials.extend(concurrent::trials(&runtime));
     trials.extend(cross::trials(&runtime));
+    trials.extend(wrangler::trials(&runtime));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
