@@ -1,6 +1,6 @@
 //! The api suite on each edge: the same cases that run against the local binary, over
 //! the Worker on R2, the Worker on S3 and the Lambda on S3, all with keys, and with the
-//! real embedding model but for one.
+//! real embedding model for those that are about it.
 
 use std::sync::Arc;
 
@@ -32,41 +32,29 @@ impl Edge {
         }
     }
 
-    /// Whether texts become vectors. The Worker asks the model in the same way whatever its
-    /// store is, so one of the two does.
-    fn embeds(self) -> bool {
-        !matches!(self, Self::WorkerOnS3)
-    }
-
-    /// Cases that start local processes of their own, or need vectors where there are none.
-    fn skips(self, needs: Needs) -> bool {
-        needs == Needs::Local || (needs == Needs::Semantic && !self.embeds())
-    }
-
-    async fn start(self) -> Started {
+    /// Starts the edge, with the real embedding model if texts are to become vectors.
+    async fn start(self, model: Option<Process>) -> Started {
+        let vectors = model.as_ref().map(embedding).unwrap_or_default();
+        let mut processes: Vec<Process> = model.into_iter().collect();
         match self {
             Self::WorkerOnR2 => {
-                let minilm = minilm().await;
                 let (folder, r2) = (temporary(), temporary());
-                let store = (
-                    "OSTRACA_STORE".to_owned(),
-                    folder.path().display().to_string(),
-                );
-                let keys = Keys::create(&vec![store]).await;
+                let store = folder.path().display().to_string();
+                let keys = Keys::create(&vec![("OSTRACA_STORE".to_owned(), store)]).await;
                 let workerd = Workerd {
                     instances: 1,
                     r2: Some(r2.path()),
                     bundle: None,
                 };
-                let mut workerd = workerd.start(&embedding(&minilm)).await;
+                let mut workerd = workerd.start(&vectors).await;
                 // R2 has no door but the Worker's here: what the binary has written into
                 // a folder is put into the bucket.
-                let seeded = workerd
-                    .ask(&format!("seed {}", folder.path().display()))
-                    .await;
+                let seed = format!("seed {}", folder.path().display());
+                let seeded = workerd.ask(&seed).await;
                 assert!(seeded["objects"].as_u64().unwrap() > 0, "{seeded}");
                 let url = workerd.urls().remove(0);
-                Started::new(url, keys, vec![workerd, minilm], vec![folder, r2]).await
+                processes.push(workerd);
+                Started::new(url, keys, processes, vec![folder, r2]).await
             }
             Self::WorkerOnS3 => {
                 let bucket = Bucket::seaweedfs().await;
@@ -77,19 +65,20 @@ impl Edge {
                     r2: None,
                     bundle: None,
                 };
-                let workerd = workerd.start(&variables).await;
+                let workerd = workerd.start(&[variables, vectors].concat()).await;
                 let url = workerd.urls().remove(0);
-                Started::on(bucket, url, keys, vec![workerd]).await
+                processes.push(workerd);
+                Started::on(bucket, url, keys, processes).await
             }
             Self::LambdaOnS3 => {
-                let minilm = minilm().await;
                 let bucket = Bucket::seaweedfs().await;
                 let variables = bucket.variables("lambda");
                 let keys = Keys::create(&variables).await;
-                let variables = [variables, embedding(&minilm)].concat();
+                let variables = [variables, vectors].concat();
                 let lambda = lambda(2, Front::HttpApi, &variables).await;
                 let url = lambda.ready["url"].as_str().unwrap().to_owned();
-                Started::on(bucket, url, keys, vec![lambda, minilm]).await
+                processes.push(lambda);
+                Started::on(bucket, url, keys, processes).await
             }
         }
     }
@@ -164,20 +153,28 @@ pub(crate) fn temporary() -> TempDir {
     TempDir::with_prefix("ostraca-edge-").unwrap()
 }
 
-/// Every case on every edge. An edge starts when the first of its cases runs.
+/// Every case on every edge. An edge starts when the first of its cases runs; the model
+/// is slow, so the cases that are not about it do without.
 pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
     let mut trials = Vec::new();
     for edge in [Edge::WorkerOnR2, Edge::WorkerOnS3, Edge::LambdaOnS3] {
-        let started: Arc<OnceCell<Started>> = Arc::default();
+        let (plain, semantic) = (Arc::default(), Arc::default());
         for case in cases::all() {
-            if edge.skips(case.needs) {
-                continue;
-            }
-            let (runtime, started) = (Arc::clone(runtime), Arc::clone(&started));
+            let started: Arc<OnceCell<Started>> = match case.needs {
+                // These start local processes of their own.
+                Needs::Local => continue,
+                Needs::Semantic => Arc::clone(&semantic),
+                _ => Arc::clone(&plain),
+            };
+            let runtime = Arc::clone(runtime);
             let name = format!("api::{}::{}", edge.name(), case.name);
             trials.push(Trial::test(name, move || {
                 runtime.block_on(async {
-                    let started = started.get_or_init(|| edge.start()).await;
+                    let start = async || match case.needs {
+                        Needs::Semantic => edge.start(Some(minilm().await)).await,
+                        _ => edge.start(None).await,
+                    };
+                    let started = started.get_or_init(start).await;
                     case::run(&case, Arc::clone(&started.target)).await
                 })
             }));
