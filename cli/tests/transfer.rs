@@ -52,7 +52,7 @@ async fn what_is_exported_can_be_imported_and_is_the_same() {
         json!({ "content": "Zeile 1\nZeile 2 — 🟡", "scope": "a/b", "key": "k", "title": "t", "kind": "fact",
                 "metadata": { "n": 1, "tags": ["x", "y"], "deep": { "a": [1, { "b": null }] }, "f": 0.1 },
                 "source": "s", "confidence": 0.25, "sensitivity": "low",
-                "created_at": "2020-01-02T03:04:05.678Z", "expires_at": "2999-01-01T00:00:00Z" }),
+                "created_at": "2020-01-02T03:04:05.678Z", "expires_at": "2999-01-01T00:00:00.000Z" }),
         json!({ "content": "plain", "scope": "a" }),
     ];
     let file = lines.map(|line| line.to_string()).join("\n");

@@ -1,6 +1,7 @@
 //! Instants on the wire. Every surface reads and prints times through this file,
 //! so that an offset is never lost and a day never starts in a zone of ours.
 
+use jiff::fmt::temporal::DateTimePrinter;
 use ostraca_object::port::Timestamp;
 use ostraca_search::filter;
 
@@ -17,11 +18,14 @@ pub fn parse_instant(field: &'static str, text: &str) -> Result<Timestamp> {
         .map_err(|error| Error::invalid(field, error.to_string()).with_source(error))
 }
 
-/// Prints an instant as RFC 3339 in UTC, ending in `Z`.
+/// Always three decimals, so that printed instants sort as text.
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+/// Prints an instant as RFC 3339 in UTC with milliseconds, ending in `Z`.
 pub fn format_instant(at: Timestamp) -> String {
     // Out of jiff's range (year 9999) only for a corrupt record; show the number then.
     jiff::Timestamp::from_millisecond(at.0)
-        .map_or_else(|_| at.0.to_string(), |instant| instant.to_string())
+        .map_or_else(|_| at.0.to_string(), |instant| PRINTER.timestamp_to_string(&instant))
 }
 
 #[cfg(test)]
@@ -34,7 +38,7 @@ mod tests {
         let utc = parse_instant("since", "2026-07-25T02:00:00Z").unwrap();
         assert_eq!(tokyo, utc);
         assert!(parse_instant("since", "2026-07-25").unwrap() < utc);
-        assert_eq!(format_instant(tokyo), "2026-07-25T02:00:00Z");
+        assert_eq!(format_instant(tokyo), "2026-07-25T02:00:00.000Z");
     }
 
     #[test]

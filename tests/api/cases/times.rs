@@ -15,7 +15,7 @@ cases![
 async fn a28_times_are_instants(cx: Context) {
     let id = cx.api.remember(json!({"content": "created in Tokyo", "scope": cx.scope, "created_at": "2026-07-25T11:00:00+09:00"})).await;
     let memory = cx.api.get(&format!("/v1/memories/{id}")).await.success()["memory"].clone();
-    assert_eq!(memory["created_at"], "2026-07-25T02:00:00Z");
+    assert_eq!(memory["created_at"], "2026-07-25T02:00:00.000Z");
     let filter = |value: &str| json!({"op": "dt_gte", "field": "$created_at", "value": value});
     for (value, found) in [
         ("2026-07-25T00:00:00Z", true),
