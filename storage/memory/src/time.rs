@@ -24,8 +24,10 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 /// Prints an instant as RFC 3339 in UTC with milliseconds, ending in `Z`.
 pub fn format_instant(at: Timestamp) -> String {
     // Out of jiff's range (year 9999) only for a corrupt record; show the number then.
-    jiff::Timestamp::from_millisecond(at.0)
-        .map_or_else(|_| at.0.to_string(), |instant| PRINTER.timestamp_to_string(&instant))
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(
+        |_| at.0.to_string(),
+        |instant| PRINTER.timestamp_to_string(&instant),
+    )
 }
 
 #[cfg(test)]
