@@ -300,7 +300,7 @@ async fn a_memory_keeps_all_its_fields(cx: Context) {
             assert_eq!(&shown[name], value, "{name}");
         }
     }
-    assert_eq!(shown["expires_at"], "2999-12-31T21:59:59.5Z");
+    assert_eq!(shown["expires_at"], "2999-12-31T21:59:59.500Z");
     assert_eq!(
         (&shown["status"], &shown["version"]),
         (&json!("active"), &json!(1))
