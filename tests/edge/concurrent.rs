@@ -24,6 +24,11 @@ pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
         trial(runtime, "i_order_200_writes_from_4_lambdas_on_s3", lambdas),
         trial(runtime, "i_durable_when_workerd_dies", workerd_dies),
         trial(runtime, "i_durable_when_a_lambda_dies", lambda_dies),
+        trial(
+            runtime,
+            "clients_that_hang_up_hold_nobody_up",
+            clients_hang_up,
+        ),
     ]
 }
 
@@ -110,6 +115,33 @@ async fn lambda_dies() {
         assert!(answer.status().is_success(), "{answer:?}");
     }
     let acknowledged = burst.await.unwrap();
+    instances.check(&acknowledged, &cursor).await;
+}
+
+/// A request that a client gives up may never be polled again, nor dropped, in workerd:
+/// what it held must come free all the same.
+async fn clients_hang_up() {
+    let r2 = temporary();
+    let workerd = Workerd {
+        instances: 1,
+        r2: Some(r2.path()),
+        bundle: None,
+    };
+    let workerd = workerd.start(&open_to_all()).await;
+    let instances = Instances::new(workerd.urls());
+    let cursor = instances.watch().await;
+    for round in 0..4 {
+        let burst = tokio::spawn({
+            let instances = instances.clone();
+            async move { instances.write(40).await }
+        });
+        // In the middle of it: some are answered, some write, some stand in line.
+        after(&instances, 3 + 5 * round).await;
+        burst.abort();
+    }
+    let before = instances.acknowledged();
+    assert!(before.len() < 40, "all was written before a client hung up");
+    let acknowledged = instances.write(40).await;
     instances.check(&acknowledged, &cursor).await;
 }
 
