@@ -11,8 +11,8 @@ use ostraca_memory::{Database, Ports, Settings};
 use ostraca_object::port::native::{OsIds, SystemClock};
 use ostraca_object::port::{Clock, Ids};
 use ostraca_object::s3::{self, S3Error, S3Settings, Transport};
+use ostraca_service::App;
 use ostraca_service::environment::{Environment, EnvironmentError};
-use ostraca_service::{App, Exposure, ServiceSettings};
 
 /// Why the function cannot start with these variables.
 #[derive(Debug, thiserror::Error)]
@@ -66,19 +66,8 @@ fn app(environment: &Environment<'_>) -> Result<App, StartError> {
         ids,
         embedder,
     };
-    Ok(App {
-        database: Database::new(ports, settings),
-        auth,
-        public_url: environment.public_url(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: ServiceSettings {
-            exposure: Exposure::Public {
-                hosts: Vec::new(),
-                origins: Vec::new(),
-            },
-            ..ServiceSettings::default()
-        },
-    })
+    let database = Database::new(ports, settings);
+    Ok(App::public(database, auth, environment.public_url()))
 }
 
 #[expect(

@@ -59,3 +59,23 @@ pub struct App {
     /// Its bounds and addresses.
     pub settings: ServiceSettings,
 }
+
+impl App {
+    /// The service at an address that anybody can reach, with its bounds at their defaults.
+    pub fn public(database: Arc<Database>, auth: AuthMode, public_url: Option<String>) -> Self {
+        let exposure = Exposure::Public {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        };
+        Self {
+            database,
+            auth,
+            public_url,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: ServiceSettings {
+                exposure,
+                ..ServiceSettings::default()
+            },
+        }
+    }
+}

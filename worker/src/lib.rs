@@ -23,8 +23,8 @@ use ostraca_memory::{Database, Ports, Settings};
 use ostraca_object::decorator::retry::{RetryPolicy, RetryStore};
 use ostraca_object::log::Grouping;
 use ostraca_object::port::{Clock, Ids};
+use ostraca_service::App;
 use ostraca_service::environment::{Environment, EnvironmentError};
-use ostraca_service::{App, Exposure, ServiceSettings};
 use tower_service::Service;
 use worker::{Context, Env, HttpRequest, event};
 
@@ -125,19 +125,8 @@ fn app(env: &Env) -> Result<App, StartError> {
         ids,
         embedder,
     };
-    Ok(App {
-        database: Database::new(ports, settings),
-        auth,
-        public_url: environment.public_url(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: ServiceSettings {
-            exposure: Exposure::Public {
-                hosts: Vec::new(),
-                origins: Vec::new(),
-            },
-            ..ServiceSettings::default()
-        },
-    })
+    let database = Database::new(ports, settings);
+    Ok(App::public(database, auth, environment.public_url()))
 }
 
 /// The store alone, as the contract wants it: nothing tried again.
