@@ -5,7 +5,18 @@
 //! `UPDATE_FIXTURES=1` writes the golden files anew. Do that only for a format that no
 //! release has written; a released one gets a new version and a new folder.
 
-#![expect(unreachable_pub, reason = "one test binary: its modules share helpers")]
+#![allow(
+    unreachable_pub,
+    missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::clone_on_ref_ptr,
+    clippy::print_stderr,
+    clippy::redundant_closure_for_method_calls,
+    clippy::duration_suboptimal_units,
+    reason = "one test binary: its modules share helpers, and a failed test may panic"
+)]
 
 mod scenario;
 

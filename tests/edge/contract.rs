@@ -1,5 +1,5 @@
-//! The store contract inside workerd: the same cases that run natively, on the R2 binding
-//! and on S3 through `fetch`, in a bundle that has a door for them.
+//! The store contract on servers: through the S3 store of native processes, and inside
+//! workerd on the R2 binding and on S3 through `fetch`, in a bundle with a door for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,6 +100,29 @@ pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
                     let bundle = bundled.get_or_init(|| async { bundle() }).await;
                     let started = started.get_or_init(|| store.start(bundle)).await;
                     run(&started.url, case.name).await
+                })
+            }));
+        }
+    }
+    trials.extend(native(runtime));
+    trials
+}
+
+/// The same cases through the S3 store of native processes, on two servers.
+fn native(runtime: &Arc<Runtime>) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for server in ["seaweedfs", "moto"] {
+        let started: Arc<OnceCell<Bucket>> = Arc::default();
+        for case in CASES {
+            let (runtime, started) = (Arc::clone(runtime), Arc::clone(&started));
+            let name = format!("contract::s3_on_{server}::{}", case.name);
+            trials.push(Trial::test(name, move || {
+                runtime.block_on(async {
+                    let bucket = started.get_or_init(|| Bucket::start(server)).await;
+                    let store = bucket.open("in/a/folder");
+                    case.run(store, "contract")
+                        .await
+                        .map_err(|failure| Failed::from(format!("{failure:?}")))
                 })
             }));
         }

@@ -4,7 +4,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command as Build;
+use std::sync::Arc;
 
+use object_store::ObjectStore;
+use ostraca_object::port::native::{OsIds, SystemClock};
+use ostraca_object::s3::{self, S3Settings, Transport};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -36,12 +40,29 @@ impl Bucket {
         Self::start("moto").await
     }
 
-    async fn start(kind: &str) -> Self {
+    /// One of the servers by its name.
+    pub(crate) async fn start(kind: &str) -> Self {
         let mut command = Command::new(folder("servers/start"));
         command.arg(kind);
         Self {
             server: Process::start(command).await,
         }
+    }
+
+    /// The bucket as a native process opens it.
+    pub(crate) fn open(&self, prefix: &str) -> Arc<dyn ObjectStore> {
+        let fact = |name: &str| self.server.ready[name].as_str().unwrap().to_owned();
+        let settings = S3Settings {
+            bucket: fact("bucket"),
+            prefix: prefix.to_owned(),
+            endpoint: Some(fact("url")),
+            region: fact("region"),
+            access_key_id: Some(fact("access_key")),
+            secret_access_key: Some(fact("secret_key")),
+            transport: Transport::PlainAllowed,
+            ..S3Settings::default()
+        };
+        s3::open(&settings, Arc::new(SystemClock), Arc::new(OsIds)).unwrap()
     }
 
     /// How an edge finds its memory under a prefix of the bucket.

@@ -2,6 +2,13 @@
 //! over logs of several shapes. Counts depend on no clock and no machine, so they are
 //! measured in memory; the resident size of the process is that of this machine.
 
+#![allow(
+    unreachable_pub,
+    clippy::indexing_slicing,
+    clippy::large_futures,
+    reason = "a benchmark that fails may panic; its modules share helpers"
+)]
+
 use std::error::Error;
 use std::io::Write as _;
 use std::sync::Arc;
