@@ -220,6 +220,10 @@ impl<'a> Environment<'a> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method's lifetimes do not fit the closure's"
+)]
 mod tests {
     use super::*;
 

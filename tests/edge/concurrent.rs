@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::api::temporary;
 use crate::burst::Instances;
-use crate::platform::{Bucket, Front, Workerd, lambda, open_to_all};
+use crate::platform::{Bucket, Front, Variables, Workerd, lambda, local, open_to_all};
 use crate::trial;
 
 const WRITES: usize = 200;
@@ -22,6 +22,16 @@ pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
             isolates,
         ),
         trial(runtime, "i_order_200_writes_from_4_lambdas_on_s3", lambdas),
+        trial(
+            runtime,
+            "i_order_200_writes_from_8_processes_on_s3",
+            processes_on_s3,
+        ),
+        trial(
+            runtime,
+            "i_order_200_writes_from_8_processes_on_one_folder",
+            processes_on_a_folder,
+        ),
         trial(runtime, "i_durable_when_workerd_dies", workerd_dies),
         trial(runtime, "i_durable_when_a_lambda_dies", lambda_dies),
         trial(
@@ -51,6 +61,32 @@ async fn lambdas() {
     let variables = [bucket.variables("burst"), open_to_all()].concat();
     let lambda = lambda(4, Front::HttpApi, &variables).await;
     let instances = Instances::new(lambda.urls());
+    let cursor = instances.watch().await;
+    let acknowledged = instances.write(WRITES).await;
+    instances.check(&acknowledged, &cursor).await;
+}
+
+async fn processes_on_s3() {
+    let bucket = Bucket::moto().await;
+    processes(&[bucket.variables("burst"), open_to_all()].concat()).await;
+}
+
+async fn processes_on_a_folder() {
+    let folder = temporary();
+    let store = folder.path().to_str().unwrap().to_owned();
+    processes(&vec![("OSTRACA_STORE".to_owned(), store)]).await;
+}
+
+/// Eight local binaries on one store.
+async fn processes(variables: &Variables) {
+    let mut processes = Vec::new();
+    for _ in 0..8 {
+        processes.push(local(variables).await);
+    }
+    let urls = processes
+        .iter()
+        .map(|process| process.ready["url"].as_str().unwrap().to_owned());
+    let instances = Instances::new(urls.collect());
     let cursor = instances.watch().await;
     let acknowledged = instances.write(WRITES).await;
     instances.check(&acknowledged, &cursor).await;
