@@ -64,6 +64,17 @@ sim: ## Simulation over many seeds: SIM_SEEDS=count, SIM_SEED=one
 edge: setup build-edges ## The Worker on workerd, the function in the Lambda runtime
 	cargo test -p ostraca-tests --test edge --test clients
 
+.PHONY: worker
+worker: ## Run the Worker on workerd with a local R2 bucket, no key
+	scripts/setup
+	scripts/build-worker
+	tests/edge/workerd --persist $(OSTRACA_CACHE)/r2 --var OSTRACA_AUTH=none
+
+.PHONY: lambda
+lambda: ## Run the Lambda function in an emulator on an S3 server in memory, no key
+	scripts/setup rust python
+	scripts/run-lambda
+
 .PHONY: bench
 bench: ## Measure: OSTRACA_LOCOMO=file and OSTRACA_SCIFACT=folder add retrieval quality
 	scripts/setup rust python
