@@ -14,7 +14,7 @@ use crate::trial;
 
 const WRITES: usize = 200;
 /// So many that no machine is through with them between two looks at the count.
-const MANY: usize = 120;
+const MANY: usize = 400;
 
 pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
     vec![
