@@ -278,4 +278,5 @@ async fn budget_a_cold_recall_over_200_single_writes() {
         (u64::from(receipt.gets), u64::from(receipt.lists)),
         (counts.gets, counts.lists)
     );
+    assert_eq!(receipt.bytes_read, counts.bytes_read);
 }

@@ -35,6 +35,10 @@ pub struct Counts {
     pub puts: u64,
     /// Deletions.
     pub deletes: u64,
+    /// Bytes of objects that answers hold.
+    pub bytes_read: u64,
+    /// Bytes of objects that were sent, whatever became of them.
+    pub bytes_written: u64,
 }
 
 /// Whether the requests themselves are kept.
@@ -62,6 +66,8 @@ struct Tally {
     creates: AtomicU64,
     puts: AtomicU64,
     deletes: AtomicU64,
+    bytes_read: AtomicU64,
+    bytes_written: AtomicU64,
     requests: Mutex<Vec<(Operation, Path)>>,
 }
 
@@ -98,6 +104,8 @@ impl CountStore {
                 creates: AtomicU64::new(0),
                 puts: AtomicU64::new(0),
                 deletes: AtomicU64::new(0),
+                bytes_read: AtomicU64::new(0),
+                bytes_written: AtomicU64::new(0),
                 requests: Mutex::new(Vec::new()),
             }),
         }
@@ -113,6 +121,8 @@ impl CountStore {
             creates: read(&self.tally.creates),
             puts: read(&self.tally.puts),
             deletes: read(&self.tally.deletes),
+            bytes_read: read(&self.tally.bytes_read),
+            bytes_written: read(&self.tally.bytes_written),
         }
     }
 
@@ -144,6 +154,8 @@ impl ObjectStore for CountStore {
         opts: PutOptions,
     ) -> Result<PutResult> {
         self.tally.note(write_operation(&opts), location);
+        let bytes = payload.content_length() as u64;
+        self.tally.bytes_written.fetch_add(bytes, Ordering::Relaxed);
         self.inner.put_opts(location, payload, opts).await
     }
 
@@ -158,12 +170,23 @@ impl ObjectStore for CountStore {
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         self.tally.note(read_operation(&options), location);
-        self.inner.get_opts(location, options).await
+        let is_body_asked_for = !options.head;
+        let result = self.inner.get_opts(location, options).await?;
+        if is_body_asked_for {
+            let bytes = result.range.end.saturating_sub(result.range.start);
+            self.tally.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+        }
+        Ok(result)
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.tally.note(Operation::Range, location);
-        self.inner.get_ranges(location, ranges).await
+        let parts = self.inner.get_ranges(location, ranges).await?;
+        let bytes: usize = parts.iter().map(Bytes::len).sum();
+        self.tally
+            .bytes_read
+            .fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(parts)
     }
 
     fn delete_stream(
