@@ -20,6 +20,7 @@ mod profile;
 pub mod receipt;
 pub mod reference;
 pub mod scope;
+mod selection;
 pub mod session;
 pub mod system;
 pub mod time;

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use ostraca_object::key::Seq;
 use ostraca_object::log::Freshness;
 use ostraca_object::port::Timestamp;
-use ostraca_search::{Filter, Record};
+use ostraca_search::Filter;
 
 use crate::caller::Permission;
 use crate::cursor::{self, Place};
-use crate::draft::is_live;
 use crate::error::Result;
 use crate::excerpt::{Budget, Excerpt};
 use crate::ops::get::Found;
 use crate::receipt::Receipt;
 use crate::scope::ScopeSelector;
-use crate::session::{Session, is_active};
+use crate::selection::Selection;
+use crate::session::Session;
 use crate::view::View;
 
 /// What to list.
@@ -124,10 +124,18 @@ impl Session {
         after: Option<Place>,
         limit: usize,
     ) -> (Vec<(Place, Found)>, u64, bool, Seq) {
+        let selection = Selection {
+            scope: &request.scope,
+            filter: request.filter.as_ref(),
+            kinds: &request.kinds,
+            since: request.since,
+            until: request.until,
+        };
+        let query = selection.query(&self.caller.realm, self.db.now());
         let wanted = |id: &str| {
             view.newest(id)
                 .map(|version| &version.record)
-                .filter(|record| self.lists(request, record))
+                .filter(|record| query.admits(record))
         };
         let total = view
             .in_order()
@@ -165,23 +173,5 @@ impl Session {
             ));
         }
         (page, total, more, newest)
-    }
-
-    fn lists(&self, request: &ListRequest, record: &Record) -> bool {
-        record.realm == self.caller.realm
-            && is_active(record)
-            && is_live(record, self.db.now())
-            && request.scope.to_filter().admits(&record.scope)
-            && (request.kinds.is_empty()
-                || record
-                    .kind
-                    .as_ref()
-                    .is_some_and(|kind| request.kinds.contains(kind)))
-            && request.since.is_none_or(|since| record.updated >= since.0)
-            && request.until.is_none_or(|until| record.updated < until.0)
-            && request
-                .filter
-                .as_ref()
-                .is_none_or(|filter| filter.evaluate(record))
     }
 }

@@ -11,7 +11,7 @@ use ostraca_object::log::Freshness;
 use ostraca_object::port::Timestamp;
 use ostraca_search::{
     Answer, Checkpoint, Fetched, Filter, Lane, Mode, Query, Read, Record, Search, Step, Tail,
-    TimeField, Value, VectorSource, VectorUnavailable, Window, filter::Field, text,
+    VectorSource, VectorUnavailable, text,
 };
 
 use crate::asof::AsOf;
@@ -23,6 +23,7 @@ use crate::ops::list::AROUND;
 use crate::profile::Profile;
 use crate::receipt::{Coverage, Receipt};
 use crate::scope::{Reach, ScopeSelector};
+use crate::selection::Selection;
 use crate::session::Session;
 use crate::validate;
 use crate::view::View;
@@ -241,38 +242,23 @@ impl Session {
             (Some(_), VectorSource::None) => Mode::Keyword,
             (Some(_), _) => Mode::Hybrid,
         });
-        let mut filter = request.filter.clone();
-        if !request.kinds.is_empty() {
-            let kinds = Filter::Or(
-                request
-                    .kinds
-                    .iter()
-                    .map(|kind| Filter::equals(Field::Kind, Value::String(kind.clone())))
-                    .collect(),
-            );
-            filter = Some(match filter {
-                Some(filter) => filter.and(kinds),
-                None => kinds,
-            });
-        }
+        let selection = Selection {
+            scope: &request.scope,
+            filter: request.filter.as_ref(),
+            kinds: &request.kinds,
+            since: request.since,
+            until: request.until,
+        };
         Query {
             text: request.query.clone(),
             mode,
             vector,
-            filter,
-            scope: request.scope.to_filter(),
-            realm: Some(self.caller.realm.clone()),
-            window: (request.since.is_some() || request.until.is_some()).then(|| Window {
-                field: TimeField::Updated,
-                since: request.since.map(|at| at.0),
-                until: request.until.map(|at| at.0),
-            }),
             limit: request
                 .limit
                 .unwrap_or(DEFAULT_LIMIT)
                 .clamp(1, self.limits().recall_hits) as usize,
             min_score: request.min_score,
-            ..Query::new(self.db.now().0)
+            ..selection.query(&self.caller.realm, self.db.now())
         }
     }
 
