@@ -2,6 +2,7 @@
 //! state is a fold. This file holds what a process knows of one log; each verb
 //! has a file of its own.
 
+mod amend;
 mod attempt;
 pub mod carry;
 mod catch_up;

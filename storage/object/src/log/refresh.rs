@@ -177,6 +177,11 @@ impl<'a, F: Fold> Refresh<'a, F> {
         Some((head.seq, head.header.checkpoint.as_ref()?))
     }
 
+    /// The entry of that checkpoint.
+    pub fn hinted(&self) -> Option<&Entry> {
+        self.head.as_deref()
+    }
+
     /// Takes the answers to [`Refresh::requests`], in their order.
     ///
     /// # Errors
