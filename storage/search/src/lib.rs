@@ -12,6 +12,7 @@ pub mod fusion;
 pub mod query;
 mod rank;
 pub mod record;
+pub mod segment;
 pub mod snippet;
 pub mod step;
 pub mod tail;

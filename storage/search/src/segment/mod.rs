@@ -1,0 +1,16 @@
+//! Segments: immutable indexes over a range of the log, as bytes.
+//!
+//! Each of a segment's objects is an Arrow file that is read in ranges; the root says
+//! where everything lies and what its checksum is. Nothing here knows objects or the
+//! log: callers fetch ranges and say what rows mean beyond their record columns.
+
+mod blocks;
+mod error;
+mod root;
+
+pub use blocks::{Block, BlockWriter, read_block};
+pub use error::SegmentError;
+pub use root::{Root, Statistics};
+
+#[cfg(test)]
+mod tests;
