@@ -236,8 +236,8 @@ pub enum Key {
     Head(CollectionKey),
     /// A part of a segment.
     Segment(CollectionKey, SegmentId, SegmentPart),
-    /// The marker that compaction is wanted.
-    Due(CollectionKey),
+    /// The marker that compaction is wanted of the entries up to this one.
+    Due(CollectionKey, Seq),
     /// What a run of the create-only probe leaves for a moment.
     Probe(ProbeId),
     /// The marker that this store has passed the create-only probe.
@@ -282,12 +282,10 @@ impl Key {
                     _ => None,
                 }
             }
-            ["due", marker] => {
-                let (tenant, collection) = marker.split_once(':')?;
-                Some(Self::Due(CollectionKey::new(
-                    tenant.parse().ok()?,
-                    collection.parse().ok()?,
-                )))
+            ["due", collection, file] => {
+                let (tenant, collection) = collection.split_once(':')?;
+                let collection = CollectionKey::new(tenant.parse().ok()?, collection.parse().ok()?);
+                parse_seq(file).map(|seq| Self::Due(collection, seq))
             }
             ["probe", "create-only.arrow"] => Some(Self::Proven),
             ["probe", "run", file] => file.strip_suffix(".arrow")?.parse().ok().map(Self::Probe),
@@ -319,7 +317,7 @@ impl fmt::Display for Key {
             Self::Segment(collection, segment, part) => {
                 write!(f, "{}/seg/{segment}/{}", collection.root(), part.file())
             }
-            Self::Due(collection) => write!(f, "due/{collection}"),
+            Self::Due(collection, seq) => write!(f, "due/{collection}/{:020}.arrow", seq.0),
             Self::Probe(run) => write!(f, "probe/run/{run}.arrow"),
             Self::Proven => f.write_str("probe/create-only.arrow"),
         }

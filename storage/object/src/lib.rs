@@ -5,6 +5,7 @@
 //! memories, of search or of HTTP.
 
 pub mod decorator;
+pub mod due;
 pub mod error;
 pub mod io;
 pub mod key;

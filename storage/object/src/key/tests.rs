@@ -18,7 +18,7 @@ fn any_key() -> impl Strategy<Value = Key> {
             segment.parse().unwrap(),
             part
         )),
-        any_collection().prop_map(Key::Due),
+        (any_collection(), any::<u64>()).prop_map(|(c, seq)| Key::Due(c, Seq(seq))),
         ProbeId::GRAMMAR.prop_map(|run| Key::Probe(run.parse().unwrap())),
         Just(Key::Proven),
     ]
@@ -84,7 +84,10 @@ fn the_layout_is_the_documented_one() {
             Key::Segment(collection.clone(), segment, SegmentPart::Codes),
             "t/acme/c/_system/seg/01h/codes.arrow",
         ),
-        (Key::Due(collection), "due/acme:_system"),
+        (
+            Key::Due(collection, Seq(64)),
+            "due/acme:_system/00000000000000000064.arrow",
+        ),
     ] {
         assert_eq!(key.to_string(), path);
     }
