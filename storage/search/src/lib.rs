@@ -9,6 +9,7 @@ pub mod answer;
 pub mod bm25;
 pub mod filter;
 pub mod fusion;
+pub mod ivf;
 pub mod query;
 mod rank;
 pub mod record;

@@ -1,0 +1,182 @@
+//! Entries of a list: a document's number and its residual in scalar codes, and the
+//! scan that estimates cosines from them.
+//!
+//! Entries of one index have one width, so a list is an array without an index of
+//! its own. Scale and offset carry the factor that makes the estimate of
+//! ⟨query, residual⟩ unbiased (the idea of `RaBitQ`, Gao and Long, 2024).
+
+use super::centroids::Centroids;
+use super::kernel;
+use super::quantise::{Bits, Line, PreparedQuery, Quantiser, pack};
+use super::rows::Rows;
+
+/// Bytes of an entry before its codes: document u32, chunk u16, two of zero, scale
+/// f32, offset f32.
+const HEADER: usize = 16;
+
+/// Whose vector an entry holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The document's number in the segment.
+    pub doc: u32,
+    /// The chunk of the document, from 0.
+    pub chunk: u16,
+}
+
+/// The shape of the entries of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryLayout {
+    /// Components of a vector, at least 1.
+    pub dimension: usize,
+    /// Width of the codes.
+    pub bits: Bits,
+}
+
+impl EntryLayout {
+    /// Bytes of one entry.
+    pub const fn width(self) -> usize {
+        HEADER + self.bits.width(self.dimension)
+    }
+}
+
+/// Why bytes are not the entries of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ScanError {
+    /// Not a whole number of entries.
+    #[error("{bytes} bytes of codes are not a whole number of entries of {width} bytes")]
+    Length {
+        /// Bytes given.
+        bytes: usize,
+        /// Bytes of an entry.
+        width: usize,
+    },
+    /// The query has another dimension than the entries.
+    #[error("expected a query of dimension {expected} got {got}")]
+    Dimension {
+        /// The entries'.
+        expected: usize,
+        /// The query's.
+        got: usize,
+    },
+}
+
+/// Writes entries; keeps its buffers from one vector to the next.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    layout: EntryLayout,
+    rows: Rows,
+    quantiser: Quantiser,
+    residual: Vec<f32>,
+}
+
+impl Encoder {
+    /// Takes 4 bytes a component of every centroid.
+    pub fn new(centroids: &Centroids, bits: Bits) -> Self {
+        Self {
+            layout: EntryLayout {
+                dimension: centroids.dimension(),
+                bits,
+            },
+            rows: centroids.rows(),
+            quantiser: Quantiser::default(),
+            residual: Vec::new(),
+        }
+    }
+
+    /// The shape of what is written.
+    pub fn layout(&self) -> EntryLayout {
+        self.layout
+    }
+
+    /// Appends the entry of a vector, of unit length or zero, in one of its lists.
+    pub fn encode(&mut self, vector: &[f32], list: usize, place: Place, out: &mut Vec<u8>) {
+        let zeros = std::iter::repeat(&0.0);
+        self.residual.clear();
+        self.residual.extend(
+            self.rows
+                .at(list)
+                .iter()
+                .zip(vector.iter().chain(zeros))
+                .map(|(centroid, value)| value - centroid),
+        );
+        let (levels, line) = self.quantiser.fit(&self.residual, self.layout.bits);
+        let line = unbiased(line, levels, &self.residual);
+        out.extend(place.doc.to_le_bytes());
+        out.extend(place.chunk.to_le_bytes());
+        out.extend([0, 0]);
+        out.extend(line.scale.to_le_bytes());
+        out.extend(line.offset.to_le_bytes());
+        pack(levels, self.layout.bits, out);
+    }
+}
+
+/// The line stretched so that the decoded residual's part along the true residual is
+/// as long as that one.
+fn unbiased(line: Line, levels: &[u8], residual: &[f32]) -> Line {
+    let length = kernel::dot(residual, residual);
+    let along: f32 = residual
+        .iter()
+        .zip(levels)
+        .map(|(value, level)| value * line.value(*level))
+        .sum();
+    let factor = length / along;
+    if factor.is_normal() && (0.5..2.0).contains(&factor) {
+        Line {
+            scale: line.scale * factor,
+            offset: line.offset * factor,
+        }
+    } else {
+        line
+    }
+}
+
+/// Estimates the cosine of the query with every entry that is accepted.
+///
+/// `base` is the score of the entries' list, as [`Centroids::rank`] gave it;
+/// `accept` is asked by document before anything is computed; `sink` takes each
+/// entry's place and estimate, which is always a number.
+pub fn scan(
+    layout: EntryLayout,
+    query: &PreparedQuery,
+    base: f32,
+    entries: &[u8],
+    mut accept: impl FnMut(u32) -> bool,
+    mut sink: impl FnMut(Place, f32),
+) -> Result<(), ScanError> {
+    let width = layout.width();
+    if query.dimension() != layout.dimension {
+        return Err(ScanError::Dimension {
+            expected: layout.dimension,
+            got: query.dimension(),
+        });
+    }
+    let entries_exact = entries.chunks_exact(width);
+    if !entries_exact.remainder().is_empty() {
+        return Err(ScanError::Length {
+            bytes: entries.len(),
+            width,
+        });
+    }
+    for entry in entries_exact {
+        let Some((header, codes)) = entry.split_first_chunk::<HEADER>() else {
+            continue;
+        };
+        let [d0, d1, d2, d3, c0, c1, _, _, s0, s1, s2, s3, o0, o1, o2, o3] = *header;
+        let place = Place {
+            doc: u32::from_le_bytes([d0, d1, d2, d3]),
+            chunk: u16::from_le_bytes([c0, c1]),
+        };
+        if !accept(place.doc) {
+            continue;
+        }
+        let line = Line {
+            scale: f32::from_le_bytes([s0, s1, s2, s3]),
+            offset: f32::from_le_bytes([o0, o1, o2, o3]),
+        };
+        let estimate = base + query.dot(codes, layout.bits, line);
+        // Damaged bytes may say anything; a score is still a cosine.
+        let estimate = if estimate.is_nan() { -1.0 } else { estimate };
+        sink(place, estimate.clamp(-1.0, 1.0));
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! The vector half of an index: inverted lists (IVF) of scalar-coded residuals.
+//!
+//! Building is [`Reservoir`], [`train`], then per vector [`Assigner::assign`] and
+//! [`Encoder::encode`]; reading is [`Centroids::rank`], [`plan`], then per list
+//! [`scan`] into [`Candidates`], whose exact vectors decide. It is pure: it never
+//! knows where bytes come from. Vectors are of unit length, and the metric is the cosine;
+//! the zero vector is legal and scores 0.
+
+mod candidates;
+mod centroids;
+mod code;
+mod kernel;
+mod kmeans;
+mod order;
+mod probe;
+mod quantise;
+mod random;
+mod reservoir;
+mod rows;
+mod soar;
+mod train;
+
+pub use candidates::{Candidate, Candidates};
+pub use centroids::{Centroids, CentroidsError, RankedList};
+pub use code::{Encoder, EntryLayout, Place, ScanError, scan};
+pub use probe::{Effort, Run, plan};
+pub use quantise::{Bits, PreparedQuery};
+pub use reservoir::Reservoir;
+pub use rows::Rows;
+pub use soar::{Assigner, Assignment, LAMBDA};
+pub use train::{POINTS_PER_CENTROID, Training, train};
