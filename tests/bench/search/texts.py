@@ -1,0 +1,73 @@
+"""The pool: distinct short texts in an order that depends on each text alone, and queries.
+
+A text's place is the hash of its words, so a smaller corpus is always the beginning of a
+larger one, and a machine with more texts has them in between. The first texts are held
+out: they become queries and never enter the corpus.
+"""
+
+import hashlib
+import json
+import re
+
+import sources
+
+SHORTEST_WORDS, LONGEST_WORDS = 8, 60
+QUERIES = 500
+SEED = b"ostraca-search-1"
+
+STOP = frozenset(
+    """a about after all also an and any are as at be because been before being between both but by can could did do
+    does each either for from had has have if in into is it its may might more most must no not of on only or other
+    our out over should so some such than that the their them then there these they this those through to under up
+    use used uses using was we were what when where which while who will with within without would you your""".split()
+)
+
+
+def build_pool(path, say):
+    """Writes `{"text", "scope"}` lines in the pool's order; gives how many there are."""
+    seen = {}
+    for name, found in sources.paragraphs():
+        before = len(seen)
+        for scope, paragraph in found:
+            for text in sentences(paragraph):
+                place = hashlib.blake2b(" ".join(_words(text)).encode(), digest_size=12, key=SEED).digest()
+                seen.setdefault(place, (text, scope))
+        say(f"{name}: {len(seen) - before:,} new texts")
+    with open(path, "w") as out:
+        for place in sorted(seen):
+            text, scope = seen[place]
+            out.write(json.dumps({"text": text, "scope": scope}) + "\n")
+    return len(seen)
+
+
+def sentences(paragraph):
+    """Sentences that read as prose and have the wanted length."""
+    flat = " ".join(paragraph.split())
+    for text in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", flat):
+        text = text.strip()
+        if SHORTEST_WORDS <= len(text.split()) <= LONGEST_WORDS and _is_prose(text):
+            yield text
+
+
+def _is_prose(text):
+    letters = sum(char.isalpha() or char == " " for char in text)
+    return (
+        len(text) <= 600
+        and text.isascii()
+        and text.isprintable()
+        and text[0].isalpha()
+        and text[-1] in ".!?:"
+        and letters >= 0.85 * len(text)
+        and len({word for word in _words(text) if len(word) > 2}) >= 5
+    )
+
+
+def _words(text):
+    # Digits are left out: texts that differ in a number alone are one text.
+    return re.findall(r"[a-z]+", text.lower())
+
+
+def as_query(text, ordinal):
+    """Three to eight words that carry meaning, in their order."""
+    words = [word for word in re.findall(r"[A-Za-z][A-Za-z0-9_'-]*", text) if word.lower() not in STOP]
+    return " ".join(words[: 3 + ordinal % 6]).lower()
