@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use ostraca_contract::CASES;
+use ostraca_contract::{CASES, NATIVE_CASES};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
@@ -113,7 +113,7 @@ fn native(runtime: &Arc<Runtime>) -> Vec<Trial> {
     let mut trials = Vec::new();
     for server in ["seaweedfs", "moto"] {
         let started: Arc<OnceCell<Bucket>> = Arc::default();
-        for case in CASES {
+        for case in CASES.iter().chain(NATIVE_CASES) {
             let (runtime, started) = (Arc::clone(runtime), Arc::clone(&started));
             let name = format!("contract::s3_on_{server}::{}", case.name);
             trials.push(Trial::test(name, move || {

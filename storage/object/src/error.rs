@@ -20,6 +20,8 @@ pub enum Operation {
     Create,
     /// Write or overwrite an object.
     Put,
+    /// Write or overwrite an object in parts: its beginning, a part, its end.
+    Upload,
     /// Delete an object.
     Delete,
 }
@@ -32,6 +34,7 @@ impl fmt::Display for Operation {
             Self::List => "list",
             Self::Create => "create",
             Self::Put => "put",
+            Self::Upload => "upload in parts",
             Self::Delete => "delete",
         })
     }
@@ -106,7 +109,7 @@ impl StoreError {
         use object_store::Error;
         let source = Arc::new(source);
         match *source {
-            Error::NotFound { .. } if !matches!(operation, Operation::Create | Operation::Put) => {
+            Error::NotFound { .. } if !matches!(operation, Operation::Create | Operation::Put | Operation::Upload) => {
                 Self::NotFound { key }
             }
             // A write that finds nothing found no bucket.

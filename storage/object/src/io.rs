@@ -5,6 +5,7 @@
 mod coalesce;
 #[cfg(test)]
 mod tests;
+pub mod upload;
 
 use std::fmt;
 use std::ops::Range;
@@ -141,7 +142,8 @@ pub struct Cost {
     pub steps: u64,
     /// Reads of objects or parts of them, those that found nothing included.
     pub gets: u64,
-    /// Writes, conditional ones that lost included.
+    /// Writes, conditional ones that lost included. An upload in parts is one for each
+    /// part, and one each to begin and to end it.
     pub puts: u64,
     /// Listing requests, one for each thousand names.
     pub lists: u64,

@@ -14,6 +14,9 @@ use crate::port::{Clock, Ids};
 const IN_FLIGHT: usize = 16;
 /// Two ranges of one object that are closer than this become one request.
 const COALESCE_GAP_BYTES: u64 = 32 * 1024;
+/// What is larger is uploaded in parts of this size. S3 wants at least 5 MiB, R2 all of
+/// one size, and 10,000 of them at most.
+const PART_BYTES: usize = 8 * 1024 * 1024;
 /// How long to wait for one answer.
 const REQUEST_TIMEOUT_MS: u64 = 30_000;
 
@@ -24,6 +27,7 @@ pub struct Store {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) in_flight: usize,
     pub(crate) coalesce_gap_bytes: u64,
+    pub(crate) part_bytes: usize,
     pub(crate) request_timeout_ms: u64,
     /// Whether this process knows that the store honours create-only.
     pub(crate) proven: AtomicBool,
@@ -38,6 +42,7 @@ impl Store {
             ids,
             in_flight: IN_FLIGHT,
             coalesce_gap_bytes: COALESCE_GAP_BYTES,
+            part_bytes: PART_BYTES,
             request_timeout_ms: REQUEST_TIMEOUT_MS,
             proven: AtomicBool::new(false),
         }
@@ -52,6 +57,13 @@ impl Store {
     /// Ranges of one object closer than `bytes` are read as one.
     pub fn with_coalesce_gap(mut self, bytes: u64) -> Self {
         self.coalesce_gap_bytes = bytes;
+        self
+    }
+
+    /// Objects larger than `bytes` are uploaded in parts of that size; 8 MiB without this.
+    /// A store that knows no parts can be given a larger one: as much as may be in memory.
+    pub fn with_part_bytes(mut self, bytes: usize) -> Self {
+        self.part_bytes = bytes.max(1);
         self
     }
 
@@ -78,6 +90,7 @@ impl fmt::Debug for Store {
             .field("objects", &self.objects.to_string())
             .field("in_flight", &self.in_flight)
             .field("coalesce_gap_bytes", &self.coalesce_gap_bytes)
+            .field("part_bytes", &self.part_bytes)
             .field("request_timeout_ms", &self.request_timeout_ms)
             .finish_non_exhaustive()
     }

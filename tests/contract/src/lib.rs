@@ -7,6 +7,7 @@ mod deletes;
 mod expect;
 mod lists;
 mod reads;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ macro_rules! cases {
     };
 }
 
-/// All cases.
+/// What every store must do.
 pub const CASES: &[Case] = cases![
     reads::what_is_put_is_read_back,
     reads::what_is_missing_is_not_found,
@@ -81,4 +82,10 @@ pub const CASES: &[Case] = cases![
     creates::of_two_racing_creates_one_wins,
     creates::of_many_racing_creates_one_wins,
     creates::creates_of_different_names_all_win,
+];
+
+/// What a store of a native process must do besides: a Worker never uploads in parts.
+pub const NATIVE_CASES: &[Case] = cases![
+    uploads::an_upload_in_parts_appears_whole_at_its_end,
+    uploads::an_upload_that_is_given_up_leaves_nothing,
 ];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::prefix::PrefixStore;
-use ostraca_contract::CASES;
+use ostraca_contract::{CASES, NATIVE_CASES};
 use ostraca_object::decorator::count::{CountStore, Keep};
 use ostraca_object::decorator::fault::FaultStore;
 use ostraca_object::decorator::range_cache::RangeCache;
@@ -25,7 +25,7 @@ fn ids() -> Arc<dyn Ids> {
 async fn holds(store: Arc<dyn ObjectStore>) {
     let root = format!("contract/{:032x}", ids().random());
     let mut broken = Vec::new();
-    for case in CASES {
+    for case in CASES.iter().chain(NATIVE_CASES) {
         if let Err(failure) = case.run(Arc::clone(&store), &root).await {
             broken.push(format!("{}: {failure:?}", case.name));
         }

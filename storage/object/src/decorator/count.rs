@@ -14,7 +14,7 @@ use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result, UploadPart,
 };
 
 use super::{read_operation, write_operation};
@@ -31,7 +31,8 @@ pub struct Counts {
     pub lists: u64,
     /// Conditional writes.
     pub creates: u64,
-    /// Unconditional writes, copies and renames.
+    /// Unconditional writes, copies and renames. An upload in parts is one for each
+    /// part, and one each to begin and to end it.
     pub puts: u64,
     /// Deletions.
     pub deletes: u64,
@@ -78,7 +79,7 @@ impl Tally {
             Operation::Range => &self.ranges,
             Operation::List => &self.lists,
             Operation::Create => &self.creates,
-            Operation::Put => &self.puts,
+            Operation::Put | Operation::Upload => &self.puts,
             Operation::Delete => &self.deletes,
         };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -164,8 +165,13 @@ impl ObjectStore for CountStore {
         location: &Path,
         opts: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.tally.note(Operation::Put, location);
-        self.inner.put_multipart_opts(location, opts).await
+        self.tally.note(Operation::Upload, location);
+        let inner = self.inner.put_multipart_opts(location, opts).await?;
+        Ok(Box::new(CountedUpload {
+            inner,
+            tally: Arc::clone(&self.tally),
+            location: location.clone(),
+        }))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -231,5 +237,33 @@ impl ObjectStore for CountStore {
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         self.tally.note(Operation::Put, to);
         self.inner.rename_opts(from, to, options).await
+    }
+}
+
+#[derive(Debug)]
+struct CountedUpload {
+    inner: Box<dyn MultipartUpload>,
+    tally: Arc<Tally>,
+    location: Path,
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl MultipartUpload for CountedUpload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        self.tally.note(Operation::Upload, &self.location);
+        let bytes = data.content_length() as u64;
+        self.tally.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        self.inner.put_part(data)
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        self.tally.note(Operation::Upload, &self.location);
+        self.inner.complete().await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        self.tally.note(Operation::Delete, &self.location);
+        self.inner.abort().await
     }
 }

@@ -15,7 +15,7 @@ use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult,
-    RenameOptions, Result,
+    RenameOptions, Result, UploadPart,
 };
 
 use super::{read_operation, write_operation};
@@ -341,7 +341,16 @@ impl ObjectStore for FaultStore {
         location: &Path,
         opts: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(location, opts).await
+        let inner = self
+            .befallen(Operation::Upload, location, || {
+                self.inner.put_multipart_opts(location, opts)
+            })
+            .await?;
+        Ok(Box::new(FaultyUpload {
+            inner,
+            store: self.clone(),
+            location: location.clone(),
+        }))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -411,5 +420,36 @@ impl ObjectStore for FaultStore {
 
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         self.inner.rename_opts(from, to, options).await
+    }
+}
+
+#[derive(Debug)]
+struct FaultyUpload {
+    inner: Box<dyn MultipartUpload>,
+    store: FaultStore,
+    location: Path,
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl MultipartUpload for FaultyUpload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        let part = self.inner.put_part(data);
+        let (store, location) = (self.store.clone(), self.location.clone());
+        async move { store.befallen(Operation::Upload, &location, || part).await }.boxed()
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        let (store, inner) = (&self.store, &mut self.inner);
+        store
+            .befallen(Operation::Upload, &self.location, || inner.complete())
+            .await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        let (store, inner) = (&self.store, &mut self.inner);
+        store
+            .befallen(Operation::Delete, &self.location, || inner.abort())
+            .await
     }
 }

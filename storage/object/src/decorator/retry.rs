@@ -2,6 +2,9 @@
 //! deletions and overwrites. A conditional write passes once, whatever comes:
 //! only the log can tell what became of it.
 
+#[cfg(feature = "s3")]
+mod parts;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -148,7 +151,12 @@ impl ObjectStore for RetryStore {
         location: &Path,
         opts: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(location, opts).await
+        // A part is known by its number, which only the store that gave it can repeat.
+        #[cfg(feature = "s3")]
+        let opts = opts.with_retry_policy(Arc::new(self.part_policy()));
+        // One that was begun twice leaves parts that nothing refers to.
+        self.again(|| self.inner.put_multipart_opts(location, opts.clone()))
+            .await
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
