@@ -7,8 +7,11 @@ use std::sync::Arc;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use ostraca_object::error::Corrupt;
+use ostraca_object::port::Timestamp;
+use ostraca_search::ScopePath;
 use ostraca_search::record::{self, Record};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What a row does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,16 +29,19 @@ pub enum Event {
     Purged,
     /// A setting of the collection: `key` names it, `value` is it, no value removes it.
     Setting,
+    /// The catalogue of a checkpoint: `value` is it. Never in a feed.
+    Catalogue,
 }
 
 impl Event {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Created,
         Self::Updated,
         Self::Forgotten,
         Self::Restored,
         Self::Purged,
         Self::Setting,
+        Self::Catalogue,
     ];
 
     /// The name in the log and on the wire.
@@ -47,6 +53,7 @@ impl Event {
             Self::Restored => "restored",
             Self::Purged => "purged",
             Self::Setting => "setting",
+            Self::Catalogue => "catalogue",
         }
     }
 
@@ -150,4 +157,13 @@ pub(crate) fn decode(key: &str, batch: &RecordBatch) -> Result<Vec<Change>, Corr
             })
         })
         .collect()
+}
+
+/// The record of a setting.
+pub(crate) fn setting(name: &str, value: Option<Value>, now: Timestamp) -> Record {
+    let id = format!("setting:{name}");
+    let mut record = Record::new(id, ScopePath::root(), String::new(), now.0);
+    record.key = Some(name.to_owned());
+    record.value = value;
+    record
 }

@@ -9,7 +9,7 @@ use ostraca_object::port::Timestamp;
 use ostraca_search::{Record, ScopePath, Status};
 use serde_json::Value;
 
-use crate::change::{Change, Event};
+use crate::change::{self, Change, Event};
 use crate::view::View;
 
 /// Changes that are agreed on and not yet folded.
@@ -161,14 +161,7 @@ impl<'a> Decider<'a> {
 
     /// Stages a setting.
     pub(crate) fn set(&mut self, name: &str, value: Option<Value>) {
-        let mut record = Record::new(
-            format!("setting:{name}"),
-            ScopePath::root(),
-            String::new(),
-            self.now.0,
-        );
-        record.key = Some(name.to_owned());
-        record.value = value;
+        let record = change::setting(name, value, self.now);
         self.push(Event::Setting, record, None);
     }
 

@@ -9,6 +9,7 @@ use ostraca_object::probe::ProbeError;
 use ostraca_search::SearchError;
 
 use crate::error::{Error, ErrorKind};
+use crate::session::Halt;
 
 const SOON: ErrorKind = ErrorKind::Unavailable {
     retry_after: Duration::from_secs(1),
@@ -59,10 +60,14 @@ impl From<LogError> for Error {
     }
 }
 
-impl From<CommitError<Error>> for Error {
-    fn from(source: CommitError<Error>) -> Self {
+impl From<CommitError<Halt>> for Error {
+    fn from(source: CommitError<Halt>) -> Self {
         match source {
-            CommitError::Decided(error) => error,
+            CommitError::Decided(Halt::Refused(error)) => error,
+            CommitError::Decided(Halt::Waiting) => Self::new(
+                SOON,
+                "the collection was compacted while the change was decided on; try again",
+            ),
             CommitError::Log(error) => error.into(),
             CommitError::Invalid(error) => error.into(),
             CommitError::Unknown { source, .. } => Self::new(
@@ -70,7 +75,14 @@ impl From<CommitError<Error>> for Error {
                 "storage did not say whether the change was stored; read to see, or repeat the call with the same idempotency key",
             )
             .with_source(source),
-            other => Self::new(SOON, other.to_string()),
+            CommitError::Contended { attempts } => Self::new(
+                SOON,
+                format!("other writers won each of {attempts} attempts: try again later"),
+            ),
+            CommitError::Superseded { by } => Self::new(
+                SOON,
+                format!("the checkpoint is superseded by the one at {by}"),
+            ),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::draft::Decider;
 use crate::embed::Embedder;
 use crate::embed::vectors::{Passage, embed_all};
 use crate::error::{Error, Result};
+use crate::load;
 use crate::ops::remember::ItemDraft;
 use crate::session::Session;
 use crate::view::View;
@@ -148,7 +149,7 @@ impl Session {
         // A process that starts cold reads the log while the endpoint works.
         let (made, read) = futures::join!(
             self.embed_passages(embedder, &passages),
-            self.log.refresh(io, Freshness::Bounded(u64::MAX))
+            load::refresh(&self.log, io, Freshness::Bounded(u64::MAX))
         );
         read?;
         let mut degraded: Vec<String> = Vec::new();

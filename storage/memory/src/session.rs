@@ -2,11 +2,12 @@
 //! of its own under `ops`; this file holds what they share: the caller's rights,
 //! reading at a moment, committing a decision, and the receipt.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ostraca_object::io::Io;
 use ostraca_object::key::Seq;
 use ostraca_object::log::commit::{At, Committed, Decision};
+use ostraca_object::log::error::CommitError;
 use ostraca_object::log::{Freshness, Log};
 use ostraca_object::port::CommitId;
 use ostraca_object::probe::prove_create_only;
@@ -22,6 +23,7 @@ use crate::draft::{Decider, Draft, is_live};
 use crate::error::{Error, ErrorKind, Result};
 use crate::idempotency::Once;
 use crate::limits::Limits;
+use crate::load;
 use crate::receipt::Receipt;
 use crate::reference::Reference;
 use crate::view::{View, version_at};
@@ -66,8 +68,28 @@ impl Session {
         freshness: Freshness,
         look: impl FnOnce(&View, Seq) -> Result<T>,
     ) -> Result<T> {
-        self.log.refresh(io, freshness).await?;
-        self.log.read(look)
+        load::refresh(&self.log, io, freshness).await?;
+        self.see(io, look).await
+    }
+
+    /// Looks at the state as it is, once nothing is missing from it.
+    pub(crate) async fn see<T>(
+        &self,
+        io: &Io,
+        look: impl FnOnce(&View, Seq) -> Result<T>,
+    ) -> Result<T> {
+        let mut look = Some(look);
+        loop {
+            // Another task may have moved it to a checkpoint whose rows are still to come.
+            let seen = self.log.read(|view, seq| {
+                let look = view.is_whole().then(|| look.take()).flatten()?;
+                Some(look(view, seq))
+            });
+            match seen {
+                Some(seen) => return seen,
+                None => load::complete(&self.log, io).await?,
+            }
+        }
     }
 
     /// Takes a decision on the newest state and makes it durable. A decision that
@@ -76,7 +98,7 @@ impl Session {
         &self,
         io: &Io,
         once: Option<Once>,
-        mut decide: impl FnMut(&mut Decider<'_>) -> Result<T> + Send + 'static,
+        decide: impl FnMut(&mut Decider<'_>) -> Result<T> + Send + 'static,
     ) -> Result<Committed<T>>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -84,36 +106,31 @@ impl Session {
         // Proven once for a store, and known from then on; a cold process asks while it reads the log.
         let (proven, read) = futures::join!(
             prove_create_only(io),
-            self.log.refresh(io, Freshness::Bounded(u64::MAX))
+            load::refresh(&self.log, io, Freshness::Bounded(u64::MAX))
         );
         proven?;
         read?;
         let id = once
             .as_ref()
             .map_or_else(|| CommitId(self.db.random()), Once::id);
-        let step = move |view: &View, draft: &mut Draft, at: At| -> Result<Decision<T>> {
-            if let (Some(replay), Some(once)) = (&at.replay, &once) {
-                return Ok(Decision::Unchanged(once.kept(replay)?));
-            }
-            let mut decider = Decider::new(view, draft, at.time);
-            let value = decide(&mut decider)?;
-            let (agreed, changes) = decider.finish();
-            let note = match &once {
-                Some(once) => Some(once.note(&serde_json::to_value(&value).map_err(|error| {
-                    Error::new(
-                        ErrorKind::Internal,
-                        "the answer could not be kept for a retry",
-                    )
-                    .with_source(error)
-                })?)),
-                None if changes.is_empty() => return Ok(Decision::Unchanged(value)),
-                None => None,
+        let decide = Arc::new(Mutex::new((decide, once)));
+        loop {
+            let shared = Arc::clone(&decide);
+            let step = move |view: &View, draft: &mut Draft, at: At| {
+                if !view.is_whole() {
+                    return Err(Halt::Waiting);
+                }
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let (decide, once) = &mut *shared;
+                settle(view, draft, at, once.as_ref(), decide).map_err(Halt::Refused)
             };
-            let rows = change::encode(&changes)?;
-            agreed.join(draft);
-            Ok(Decision::Commit { rows, note, value })
-        };
-        Ok(self.log.commit(io, id, step).await?)
+            match self.log.commit(io, id, step).await {
+                // The log jumped to a checkpoint while this was decided.
+                Err(CommitError::Decided(Halt::Waiting)) => load::complete(&self.log, io).await?,
+                Err(error) => return Err(error.into()),
+                Ok(committed) => return Ok(committed),
+            }
+        }
     }
 
     pub(crate) fn receipt(io: &Io, position: Seq) -> Receipt {
@@ -227,6 +244,45 @@ impl Session {
             _ => Ok(()),
         }
     }
+}
+
+/// Why a decision was not taken.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The view waits for rows of segments.
+    Waiting,
+    /// The decision said no.
+    Refused(Error),
+}
+
+/// Takes one decision, or tells again what came of it.
+fn settle<T: Serialize + DeserializeOwned>(
+    view: &View,
+    draft: &mut Draft,
+    at: At,
+    once: Option<&Once>,
+    decide: &mut impl FnMut(&mut Decider<'_>) -> Result<T>,
+) -> Result<Decision<T>> {
+    if let (Some(replay), Some(once)) = (&at.replay, once) {
+        return Ok(Decision::Unchanged(once.kept(replay)?));
+    }
+    let mut decider = Decider::new(view, draft, at.time);
+    let value = decide(&mut decider)?;
+    let (agreed, changes) = decider.finish();
+    let note = match once {
+        Some(once) => Some(once.note(&serde_json::to_value(&value).map_err(|error| {
+            Error::new(
+                ErrorKind::Internal,
+                "the answer could not be kept for a retry",
+            )
+            .with_source(error)
+        })?)),
+        None if changes.is_empty() => return Ok(Decision::Unchanged(value)),
+        None => None,
+    };
+    let rows = change::encode(&changes)?;
+    agreed.join(draft);
+    Ok(Decision::Commit { rows, note, value })
 }
 
 /// Whether a record's status lets readers see it without asking for it.

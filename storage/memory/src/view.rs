@@ -1,6 +1,7 @@
 //! The state of a collection as its log makes it: every version of every memory,
 //! the names they are found by, the search index over the live ones, and settings.
-//! It only folds; decisions are taken in `draft`.
+//! It only folds; decisions are taken in `draft`. One that starts from a checkpoint over
+//! segments waits for their rows, which `load` brings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +15,11 @@ use ostraca_object::port::Timestamp;
 use ostraca_search::{Record, ScopePath, Status, Tail};
 use serde_json::Value;
 
+use crate::catalogue::{Catalogue, Split};
 use crate::change::{self, Change, Event};
 use crate::cursor::Place;
 use crate::draft::Draft;
+use crate::row::Row;
 
 /// One version of a memory and the row that made it.
 #[derive(Debug, Clone)]
@@ -27,6 +30,8 @@ pub(crate) struct Version {
     pub(crate) event: Event,
     /// Where in the log.
     pub(crate) place: Place,
+    /// Where the memory's first version was made.
+    pub(crate) first: Place,
     /// When the entry was written.
     pub(crate) time: Timestamp,
     /// Why, if that was said.
@@ -46,7 +51,23 @@ pub(crate) struct View {
     feed: BTreeMap<Place, FeedItem>,
     tail: Tail,
     settings: BTreeMap<String, Value>,
-    times: Vec<(Seq, Timestamp)>,
+    times: BTreeMap<Seq, Timestamp>,
+    catalogue: Catalogue,
+    /// What was changed since the catalogue's base, in order.
+    recent: Vec<Row>,
+    content: Content,
+    /// The last entry that was applied.
+    applied: Seq,
+}
+
+/// Whether a view has what the segments hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Content {
+    /// All there is.
+    #[default]
+    Whole,
+    /// The changes since the base; the segments' rows have to be brought.
+    Waiting,
 }
 
 /// One row as the change feed tells it.
@@ -130,12 +151,13 @@ impl View {
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The last position whose entry was written at or before a time.
+    /// The last position whose entry was written at or before a time, of those at which
+    /// something is known to have changed.
     pub(crate) fn position_at(&self, time: Timestamp) -> Seq {
-        let after = self.times.partition_point(|(_, written)| *written <= time);
-        after
-            .checked_sub(1)
-            .and_then(|last| self.times.get(last))
+        self.times
+            .iter()
+            .rev()
+            .find(|(_, written)| **written <= time)
             .map_or(Seq::ZERO, |(seq, _)| *seq)
     }
 
@@ -148,20 +170,111 @@ impl View {
             .filter(|version| version.record.status != Status::Deleted)
     }
 
-    fn take(&mut self, place: Place, time: Timestamp, change: Change) {
-        let Change {
-            event,
-            reason,
-            record,
-        } = change;
-        if event == Event::Setting {
-            let name = record.key.clone().unwrap_or_default();
-            match &record.value {
-                Some(value) => self.settings.insert(name, value.clone()),
-                None => self.settings.remove(&name),
-            };
+    /// The segments that stand for the log up to a base.
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What was changed since the catalogue's base, oldest first.
+    pub(crate) fn recent(&self) -> &[Row] {
+        &self.recent
+    }
+
+    /// The settings as changes, by name.
+    pub(crate) fn settings(&self) -> Vec<Change> {
+        self.settings
+            .iter()
+            .map(|(name, value)| Change {
+                event: Event::Setting,
+                reason: None,
+                record: change::setting(name, Some(value.clone()), Timestamp(0)).into(),
+            })
+            .collect()
+    }
+
+    /// Whether everything is here: if not, nothing but the catalogue, the recent changes
+    /// and the settings may be asked for.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.content == Content::Whole
+    }
+
+    /// Takes the rows of the catalogue's segments, in any order. Nothing happens if the
+    /// view is whole or stands on another catalogue by now.
+    pub(crate) fn install(&mut self, catalogue: &Catalogue, mut rows: Vec<Row>) {
+        if self.is_whole() || self.catalogue != *catalogue {
             return;
         }
+        rows.sort_by_key(|row| row.place);
+        for row in rows {
+            self.times.insert(Seq(row.place.seq), row.time);
+            self.fold(row);
+        }
+        for row in self.recent.clone() {
+            self.fold(row);
+        }
+        self.content = Content::Whole;
+    }
+
+    /// Starts over from a checkpoint, or goes on with what is here if that is all there is.
+    fn take_checkpoint(&mut self, seq: Seq, split: Split) {
+        let Split {
+            catalogue,
+            settings,
+            rows,
+        } = split;
+        if self.is_whole() && self.applied.next() == seq {
+            // The checkpoint stands for what is known already.
+            let base = catalogue.base;
+            self.recent.retain(|row| row.place.seq > base.0);
+            self.catalogue = catalogue;
+            return;
+        }
+        *self = Self::default();
+        if !catalogue.segments.is_empty() {
+            self.content = Content::Waiting;
+        }
+        self.catalogue = catalogue;
+        for setting in settings {
+            self.set(&setting);
+        }
+        for row in rows {
+            self.times.insert(Seq(row.place.seq), row.time);
+            self.take(row);
+        }
+    }
+
+    /// Takes the next change.
+    fn take(&mut self, row: Row) {
+        if row.change.event == Event::Setting {
+            self.set(&row.change);
+        } else if row.is_of_memory() {
+            if self.is_whole() {
+                self.fold(row.clone());
+            }
+            self.recent.push(row);
+        }
+    }
+
+    fn set(&mut self, setting: &Change) {
+        let name = setting.record.key.clone().unwrap_or_default();
+        match &setting.record.value {
+            Some(value) => self.settings.insert(name, value.clone()),
+            None => self.settings.remove(&name),
+        };
+    }
+
+    fn fold(&mut self, row: Row) {
+        let Row {
+            place,
+            time,
+            first,
+            change:
+                Change {
+                    event,
+                    reason,
+                    record,
+                },
+        } = row;
         self.feed.insert(
             place,
             FeedItem {
@@ -176,12 +289,10 @@ impl View {
         self.unname(&record.id);
         self.tail.remove(&record.id);
         if event == Event::Purged {
-            if let Some(first) = self
-                .memories
-                .remove(&record.id)
-                .and_then(|versions| versions.first().map(|version| version.place))
-            {
-                self.order.remove(&first);
+            // The feed tells of the purge alone, as an index built without the rest would.
+            for version in self.memories.remove(&record.id).unwrap_or_default() {
+                self.order.remove(&version.first);
+                self.feed.remove(&version.place);
             }
             return;
         }
@@ -192,15 +303,22 @@ impl View {
         let id = record.id.clone();
         let versions = self.memories.entry(id.clone()).or_default();
         if versions.is_empty() {
-            self.order.insert(place, id);
+            self.order.insert(first, id);
         }
         versions.push(Version {
             record,
             event,
             place,
+            first,
             time,
             reason,
         });
+    }
+
+    /// Where the first version of a memory was made, if there is one before this change.
+    fn first_of(&self, id: &str, place: Place) -> Place {
+        let known = self.memories.get(id).and_then(|versions| versions.first());
+        known.map_or(place, |version| version.first)
     }
 
     fn name(&mut self, record: &Record) {
@@ -252,33 +370,35 @@ impl Fold for View {
 
     fn apply(&mut self, entry: &Entry) -> Result<(), Corrupt> {
         let key = format!("log entry {}", entry.seq.0);
-        if entry
-            .header
-            .checkpoint
-            .as_ref()
-            .is_some_and(|checkpoint| !checkpoint.segments.is_empty())
-        {
-            return Err(Corrupt::new(
-                key,
-                "it is a checkpoint over segments, which needs a newer version of this program",
-            ));
-        }
         // Everything is decoded before anything is taken, so that an entry is seen whole or not at all.
         let changes = change::decode(&key, &entry.rows)?;
-        if entry.header.checkpoint.is_some() {
-            *self = Self::default();
+        let split = Catalogue::split(&key, &changes)?;
+        match (&entry.header.checkpoint, split) {
+            (Some(_), Some(split)) => self.take_checkpoint(entry.seq, split),
+            (Some(checkpoint), None) if !checkpoint.segments.is_empty() => {
+                return Err(Corrupt::new(key, "it has segments and no catalogue"));
+            }
+            (checkpoint, _) => {
+                if checkpoint.is_some() {
+                    *self = Self::default();
+                }
+                for (row, change) in (0_u32..).zip(changes) {
+                    let place = Place {
+                        seq: entry.seq.0,
+                        row,
+                    };
+                    let first = self.first_of(&change.record.id, place);
+                    self.take(Row {
+                        place,
+                        time: entry.header.time,
+                        first,
+                        change,
+                    });
+                }
+            }
         }
-        self.times.push((entry.seq, entry.header.time));
-        for (row, change) in (0_u32..).zip(changes) {
-            self.take(
-                Place {
-                    seq: entry.seq.0,
-                    row,
-                },
-                entry.header.time,
-                change,
-            );
-        }
+        self.times.insert(entry.seq, entry.header.time);
+        self.applied = entry.seq;
         Ok(())
     }
 }

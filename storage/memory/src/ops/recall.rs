@@ -19,6 +19,7 @@ use crate::caller::Permission;
 use crate::embed::EmbedError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::excerpt::{Budget, Excerpt};
+use crate::load;
 use crate::ops::list::AROUND;
 use crate::profile::Profile;
 use crate::receipt::{Coverage, Receipt};
@@ -107,16 +108,17 @@ impl Session {
         self.check_recall(&request)?;
         let io = self.db.io();
         let wants_vector = self.wants_vector(&request);
-        let (read, embedded) = futures::join!(self.log.refresh(&io, request.freshness), async {
-            if wants_vector {
-                let query = request.query.as_deref().unwrap_or_default();
-                Some(self.embed_query(query).await)
-            } else {
-                None
-            }
-        });
+        let (read, embedded) =
+            futures::join!(load::refresh(&self.log, &io, request.freshness), async {
+                if wants_vector {
+                    let query = request.query.as_deref().unwrap_or_default();
+                    Some(self.embed_query(query).await)
+                } else {
+                    None
+                }
+            });
         read?;
-        let (answer, position, hint) = self.log.read(|view, newest| {
+        let look = |view: &View, newest: Seq| {
             let at = Self::position(view, newest, request.as_of)?;
             let query = self.query(view, &request, embedded.is_some());
             let embedded =
@@ -127,8 +129,9 @@ impl Session {
                 run(query, &tail_at(view, at), embedded)?
             };
             let hint = self.hint(view, &request, &answer, at);
-            Ok::<_, Error>((answer, at, hint))
-        })?;
+            Ok((answer, at, hint))
+        };
+        let (answer, position, hint) = self.see(&io, look).await?;
         Ok(self.reply(&io, &request, answer, position, hint))
     }
 

@@ -47,7 +47,7 @@ impl Session {
                 bring_back(decider, &realm, author.as_deref(), &request)
             })
             .await?;
-        let record = self.version_of(&committed.value)?;
+        let record = self.version_of(&io, &committed.value).await?;
         Ok(ChangeReply {
             record,
             outcome: committed.value.outcome,

@@ -143,7 +143,7 @@ impl Session {
             })
             .await?;
         let changed = committed.value;
-        let record = self.version_of(&changed)?;
+        let record = self.version_of(&io, &changed).await?;
         let receipt = Receipt {
             degraded,
             ..Self::receipt(&io, committed.seq)
@@ -305,8 +305,12 @@ impl Session {
     }
 
     /// The version that a change left, from the state that the commit brought up to date.
-    pub(crate) fn version_of(&self, changed: &Changed) -> Result<Arc<Record>> {
-        self.log.read(|view, _| {
+    pub(crate) async fn version_of(
+        &self,
+        io: &ostraca_object::io::Io,
+        changed: &Changed,
+    ) -> Result<Arc<Record>> {
+        self.see(io, |view, _| {
             let versions = view.versions(&changed.id);
             let found = versions
                 .iter()
@@ -316,5 +320,6 @@ impl Session {
                 .map(|version| Arc::clone(&version.record))
                 .ok_or_else(|| Error::not_found("the memory was changed and has been purged since"))
         })
+        .await
     }
 }

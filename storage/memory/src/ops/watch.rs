@@ -16,6 +16,7 @@ use crate::cursor::{self, Place};
 use crate::draft::is_live;
 use crate::error::{Error, Result};
 use crate::excerpt::{Budget, Excerpt};
+use crate::load;
 use crate::ops::list::AROUND;
 use crate::receipt::Receipt;
 use crate::scope::ScopeSelector;
@@ -86,7 +87,7 @@ impl Session {
             .transpose()?;
         let limit = request.limit.unwrap_or(100).clamp(1, self.limits().page) as usize;
         let io = self.db.io();
-        let newest = self.log.refresh(&io, Freshness::Strong).await?;
+        let newest = load::refresh(&self.log, &io, Freshness::Strong).await?;
         let mut place = cursor.unwrap_or(end_of(newest));
         if place.seq > newest.0 {
             return Err(Error::invalid(
@@ -99,10 +100,13 @@ impl Session {
         );
         let mut pause = PAUSES.0;
         loop {
-            let (changes, reached, newest) = self.log.read(|view, newest| {
-                let (changes, reached) = self.changes(view, &request.scope, place, newest, limit);
-                (changes, reached, newest)
-            });
+            let (changes, reached, newest) = self
+                .see(&io, |view, newest| {
+                    let (changes, reached) =
+                        self.changes(view, &request.scope, place, newest, limit);
+                    Ok((changes, reached, newest))
+                })
+                .await?;
             place = reached;
             let left = Duration::from_millis(deadline.millis_since(self.db.now()));
             if !changes.is_empty() || left.is_zero() {
@@ -117,7 +121,7 @@ impl Session {
             }
             self.db.clock().sleep(pause.min(left)).await;
             pause = (pause * 2).min(PAUSES.1);
-            self.log.refresh(&io, Freshness::Strong).await?;
+            load::refresh(&self.log, &io, Freshness::Strong).await?;
         }
     }
 

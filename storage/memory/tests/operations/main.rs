@@ -12,6 +12,7 @@
 )]
 
 mod changing;
+mod compacting;
 mod embedding;
 mod isolation;
 mod listing;

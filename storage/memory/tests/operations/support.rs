@@ -98,6 +98,17 @@ impl World {
         self.database_with(None)
     }
 
+    /// A new process on a store of the caller's own.
+    pub fn database_on(&self, store: Arc<dyn object_store::ObjectStore>) -> Arc<Database> {
+        let ports = Ports {
+            store,
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            embedder: None,
+        };
+        Database::new(ports, Settings::default())
+    }
+
     pub fn database_with(&self, embedder: Option<WordEmbedder>) -> Arc<Database> {
         let embedder = embedder.map(|embedder| -> Arc<dyn Embedder> { Arc::new(embedder) });
         let store: Arc<dyn object_store::ObjectStore> = self.store.clone();

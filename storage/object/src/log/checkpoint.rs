@@ -59,11 +59,12 @@ impl<F: Fold> Log<F> {
         self.date_newest(io).await?;
         let kind = Kind::Checkpoint { base, segments };
         let (committed, entry) = self.submit(io, id, kind, decide).await?;
-        if let Some(entry) = entry
-            && let Err(error) = self.write_head(io, &entry, &attachments).await
-        {
-            // The checkpoint counts all the same; cold readers take a step more.
-            tracing::warn!(%error, collection = %self.collection(), "the head was not written");
+        if let Some(entry) = entry {
+            if let Err(error) = self.write_head(io, &entry, &attachments).await {
+                // The checkpoint counts all the same; cold readers take a step more.
+                tracing::warn!(%error, collection = %self.collection(), "the head was not written");
+            }
+            self.state_mut().attachments = attachments.into_iter().collect();
         }
         Ok(committed)
     }

@@ -77,7 +77,7 @@ impl BlockWriter {
             offset: self.taken + start as u64,
             len: u32::try_from(bytes.len()).map_err(too_large)?,
             rows: u32::try_from(batch.num_rows()).map_err(too_large)?,
-            crc: crc32fast::hash(bytes),
+            crc: checksum(bytes),
         });
         Ok(())
     }
@@ -123,6 +123,11 @@ pub fn read_block(
         .ok_or(SegmentError::Missing { part })
 }
 
+/// The checksum that parts of a segment are kept with: CRC-32.
+pub fn checksum(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
 /// Whether bytes are those that were written.
 pub(super) fn check(
     part: &'static str,
@@ -137,7 +142,7 @@ pub(super) fn check(
             found: bytes.len() as u64,
         });
     }
-    let found = crc32fast::hash(bytes);
+    let found = checksum(bytes);
     if found != crc {
         return Err(SegmentError::Checksum {
             part,

@@ -8,7 +8,7 @@ mod blocks;
 mod error;
 mod root;
 
-pub use blocks::{Block, BlockWriter, read_block};
+pub use blocks::{Block, BlockWriter, checksum, read_block};
 pub use error::SegmentError;
 pub use root::{Root, Statistics};
 
