@@ -4,6 +4,7 @@
 
 mod amend;
 mod attempt;
+mod carried;
 pub mod carry;
 mod catch_up;
 pub mod checkpoint;

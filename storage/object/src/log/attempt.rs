@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 
+use super::carried::Object;
 use super::commit::{At, Committed, Decision, Effect};
 use super::decide::Decided;
 use super::entry::Entry;
 use super::error::{CommitError, LogError};
 use super::fold::Fold;
-use super::state::{Origin, Run, Verified, carried_after};
+use super::state::{Origin, Run, Verified};
 use super::work::{Attempt, Failure, Item, Kind, Settled, Slot, Work};
 use super::{Grouping, Log, codec};
 use crate::error::StoreError;
@@ -404,10 +405,13 @@ impl<F: Fold> Log<F> {
         if state.seq.next() == entry.seq {
             let run = Run {
                 entries: vec![Arc::clone(entry)],
-                carried: carried_after(object, bytes),
+                objects: vec![Object {
+                    entries: object.to_vec(),
+                    bytes,
+                }],
                 origin: Origin::Continued,
             };
-            if let Err(corrupt) = state.advance(self.collection(), run) {
+            if let Err(corrupt) = state.advance(self.collection(), &run) {
                 tracing::error!(error = %corrupt, "the state was dropped");
             }
         }

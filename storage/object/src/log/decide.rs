@@ -209,7 +209,7 @@ impl<F: Fold> Log<F> {
         };
         let mut object = match &checkpoint {
             Some(_) => Vec::new(),
-            None => state.carried.clone(),
+            None => state.carried.for_entry(seq),
         };
         let entry = Arc::new(Entry {
             seq,

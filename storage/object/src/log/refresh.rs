@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::carried::Object;
 use super::entry::{Checkpoint, Entry};
 use super::error::LogError;
 use super::fold::Fold;
-use super::state::{Origin, Run, Verified, carried_after};
+use super::state::{Origin, Run, Verified};
 use super::{Freshness, Log, carry, codec};
 use crate::error::{Corrupt, StoreError};
 use crate::io::{Listed, Request, Response};
@@ -44,15 +45,11 @@ pub struct Refresh<'a, F: Fold> {
     target: Seq,
     /// The first number of the listing's dense end, below which nothing is.
     bottom: Seq,
+    /// The names and sizes from the last listing, if there was one.
+    listed: Vec<(Seq, u64)>,
     head: Option<Arc<Entry>>,
     objects: BTreeMap<Seq, Object>,
     entries: BTreeMap<Seq, Arc<Entry>>,
-}
-
-#[derive(Debug)]
-struct Object {
-    entries: Vec<Arc<Entry>>,
-    bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +98,7 @@ impl<'a, F: Fold> Refresh<'a, F> {
             origin: Origin::Continued,
             target: Seq::ZERO,
             bottom: Seq::ZERO,
+            listed: Vec::new(),
             head: None,
             objects: BTreeMap::new(),
             entries: BTreeMap::new(),
@@ -202,6 +200,7 @@ impl<'a, F: Fold> Refresh<'a, F> {
     /// Chooses the first requests from what the state is now.
     fn begin(&mut self, trust: Trust) {
         self.head = None;
+        self.listed.clear();
         self.objects.clear();
         self.entries.clear();
         let (loaded, have, verified) = {
@@ -253,7 +252,8 @@ impl<'a, F: Fold> Refresh<'a, F> {
             Err(StoreError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let run = carry::dense_suffix(&listed);
+        self.listed = carry::dense_suffix(&listed).to_vec();
+        let run = self.listed.as_slice();
         let Some(((first, _), (last, _))) = run.first().zip(run.last()) else {
             return match &self.head {
                 Some(head) => {
@@ -273,7 +273,8 @@ impl<'a, F: Fold> Refresh<'a, F> {
             Some(head) if head > last => self.again(head),
             Some(head) if head >= first => {
                 self.have = head;
-                self.fetch(carry::to_fetch(run, head))
+                let wanted = carry::to_fetch(run, head);
+                self.fetch(wanted)
             }
             _ => {
                 let mut wanted = carry::to_fetch(run, Seq::ZERO);
@@ -339,11 +340,13 @@ impl<'a, F: Fold> Refresh<'a, F> {
     /// A listing of what follows `after`.
     fn take_listing(&mut self, after: Seq, listed: Vec<Listed>) -> Result<(), LogError> {
         let listed = in_log(listed);
-        let run = carry::dense_suffix(&listed);
+        self.listed = carry::dense_suffix(&listed).to_vec();
+        let run = self.listed.as_slice();
         match (run.first(), run.last()) {
             (Some((first, _)), Some((last, _))) if *first == after.next() => {
                 self.target = *last;
-                self.fetch(carry::to_fetch(run, after))
+                let wanted = carry::to_fetch(run, after);
+                self.fetch(wanted)
             }
             (None, _) | (_, None) => self.fetch(Vec::new()),
             // The names no longer connect: what we know may have been cleaned up.
@@ -393,17 +396,25 @@ impl<'a, F: Fold> Refresh<'a, F> {
             self.phase = Phase::Fetch(wanted);
             return Ok(());
         }
+        let mut missing = Vec::new();
         let mut at = self.target;
         while at > self.have {
             match self.entries.get(&at) {
                 Some(entry) if entry.header.checkpoint.is_some() => break,
-                Some(_) => at = at.prev(),
-                None if at < self.bottom => return self.again(at),
-                None => {
-                    self.phase = Phase::Fetch(vec![at]);
-                    return Ok(());
-                }
+                Some(_) => {}
+                None => missing.push(at),
             }
+            at = at.prev();
+        }
+        if let Some(newest) = missing.first() {
+            if *newest < self.bottom {
+                let newest = *newest;
+                return self.again(newest);
+            }
+            missing.retain(|seq| *seq >= self.bottom);
+            missing.reverse();
+            self.phase = Phase::Fetch(carry::to_repair(&self.listed, &missing));
+            return Ok(());
         }
         self.finish()
     }
@@ -433,21 +444,16 @@ impl<'a, F: Fold> Refresh<'a, F> {
             .take_while(|(seq, _)| **seq <= self.target)
             .map(|(_, entry)| Arc::clone(entry))
             .collect();
-        let carried = self
-            .objects
-            .get(&self.target)
-            .map_or_else(Vec::new, |object| {
-                carried_after(&object.entries, object.bytes)
-            });
+        let objects = std::mem::take(&mut self.objects);
         let run = Run {
             entries,
-            carried,
+            objects: objects.into_values().collect(),
             origin: self.origin,
         };
         self.log.noticed(&run.entries);
         let outcome = {
             let mut state = self.log.state_mut();
-            let outcome = state.advance(self.log.collection(), run)?;
+            let outcome = state.advance(self.log.collection(), &run)?;
             if outcome.is_ok() {
                 state.verify(self.verified);
             }

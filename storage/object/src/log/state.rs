@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::carry;
+use super::carried::{Carried, Object};
 use super::entry::{Checkpoint, Entry};
 use super::fold::Fold;
 use super::known::Known;
@@ -25,7 +25,7 @@ pub(super) struct State<F> {
     /// Whether anything has been read yet.
     pub(super) loaded: bool,
     /// What the next entry repeats.
-    pub(super) carried: Vec<Arc<Entry>>,
+    pub(super) carried: Carried,
     /// The newest checkpoint that is in the fold.
     pub(super) checkpoint: Option<Newest>,
     pub(super) known: Known,
@@ -57,8 +57,9 @@ pub(super) struct Verified {
 pub(super) struct Run {
     /// Consecutive entries, the first of which follows the state or is a checkpoint.
     pub(super) entries: Vec<Arc<Entry>>,
-    /// What the entry after the last repeats.
-    pub(super) carried: Vec<Arc<Entry>>,
+    /// The objects from which they come, ascending, the last entry's among them unless
+    /// it is from the head.
+    pub(super) objects: Vec<Object>,
     /// Whether the state starts over.
     pub(super) origin: Origin,
 }
@@ -83,7 +84,7 @@ impl<F: Fold> State<F> {
             seq: Seq::ZERO,
             time: Timestamp::default(),
             loaded: false,
-            carried: Vec::new(),
+            carried: Carried::default(),
             checkpoint: None,
             known: Known::default(),
             verified: Verified::default(),
@@ -95,7 +96,7 @@ impl<F: Fold> State<F> {
     pub(super) fn advance(
         &mut self,
         collection: &CollectionKey,
-        run: Run,
+        run: &Run,
     ) -> Result<Result<(), Disconnected>, Corrupt> {
         match (run.entries.last(), run.origin) {
             // Nothing is new, if what this continues is still there.
@@ -115,6 +116,7 @@ impl<F: Fold> State<F> {
                 };
             }
         }
+        let before = self.seq;
         for entry in &run.entries {
             if entry.seq <= self.seq {
                 continue;
@@ -132,7 +134,11 @@ impl<F: Fold> State<F> {
             }
         }
         self.loaded = true;
-        self.carried = run.carried;
+        for object in &run.objects {
+            if object.entries.last().is_some_and(|own| own.seq > before) {
+                self.carried.took(object);
+            }
+        }
         Ok(Ok(()))
     }
 
@@ -165,17 +171,5 @@ impl<F: Fold> State<F> {
         if verified.ticket > self.verified.ticket {
             self.verified = verified;
         }
-    }
-}
-
-/// What the entry after `object`'s last has to repeat.
-pub(super) fn carried_after(object: &[Arc<Entry>], object_bytes: u64) -> Vec<Arc<Entry>> {
-    match object.last() {
-        Some(last)
-            if !carry::ends_run(last.seq, object_bytes, last.header.checkpoint.is_some()) =>
-        {
-            object.to_vec()
-        }
-        _ => Vec::new(),
     }
 }
