@@ -4,12 +4,13 @@
 //! objects. It checks no signature.
 //!
 //! ```text
-//! counting_s3 [--port N] [--put-ms N] [--get-ms N] [--list-ms N] [--delete-ms N]
+//! counting_s3 [--port N] [--put-ms N] [--get-ms N] [--list-ms N] [--delete-ms N] [--bytes-per-second N]
 //! ```
 //!
-//! Prints one line of JSON when it listens. `GET /__stats` gives the counts and
-//! `POST /__reset` sets them to zero. Buckets come into being when they are named. Ends
-//! when stdin closes.
+//! Prints one line of JSON when it listens. `GET /__stats` gives the counts, `GET /__log`
+//! every request with its times; `POST /__reset` forgets both. `POST /__pace?get_ms=30`
+//! changes how long things take. Buckets come into being when they are named. Ends when
+//! stdin closes.
 #![expect(
     clippy::disallowed_methods,
     reason = "the server is the platform: it owns tasks and real time"
@@ -17,6 +18,10 @@
 
 mod bucket;
 mod chunked;
+mod control;
+mod multipart;
+mod pace;
+mod record;
 mod request;
 mod stats;
 mod xml;
@@ -38,32 +43,19 @@ struct Arguments {
     /// Port on loopback; 0 for any that is free.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// Milliseconds that a write takes.
-    #[arg(long, default_value_t = 0)]
-    put_ms: u64,
-    /// Milliseconds that a read takes.
-    #[arg(long, default_value_t = 0)]
-    get_ms: u64,
-    /// Milliseconds that a listing takes.
-    #[arg(long, default_value_t = 0)]
-    list_ms: u64,
-    /// Milliseconds that a deletion takes.
-    #[arg(long, default_value_t = 0)]
-    delete_ms: u64,
+    #[command(flatten)]
+    pace: pace::Asked,
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::parse();
-    let server = Arc::new(Server::new(request::Latency {
-        put_ms: arguments.put_ms,
-        get_ms: arguments.get_ms,
-        list_ms: arguments.list_ms,
-        delete_ms: arguments.delete_ms,
-    }));
+    let server = Arc::new(Server::new(arguments.pace));
     let app = Router::new()
-        .route("/__stats", get(request::stats))
-        .route("/__reset", post(request::reset))
+        .route("/__stats", get(control::stats))
+        .route("/__log", get(control::log))
+        .route("/__reset", post(control::reset))
+        .route("/__pace", post(control::pace))
         .fallback(request::serve)
         .layer(DefaultBodyLimit::disable())
         .with_state(server);

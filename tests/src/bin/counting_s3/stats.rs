@@ -13,23 +13,28 @@ pub(crate) struct Stats {
     /// Of the reads, those that found nothing.
     pub(crate) get_misses: AtomicU64,
     pub(crate) lists: AtomicU64,
+    /// Parts of uploads, and uploads begun or completed: each is a request like a write.
+    pub(crate) parts: AtomicU64,
+    pub(crate) uploads: AtomicU64,
     pub(crate) deletes: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
 }
 
-pub(crate) fn add(counter: &AtomicU64, amount: usize) {
-    counter.fetch_add(amount as u64, Ordering::Relaxed);
+pub(crate) fn add(counter: &AtomicU64, amount: u64) {
+    counter.fetch_add(amount, Ordering::Relaxed);
 }
 
 impl Stats {
-    fn named(&self) -> [(&'static str, &AtomicU64); 8] {
+    fn named(&self) -> [(&'static str, &AtomicU64); 10] {
         [
             ("puts", &self.puts),
             ("put_conflicts", &self.put_conflicts),
             ("gets", &self.gets),
             ("get_misses", &self.get_misses),
             ("lists", &self.lists),
+            ("parts", &self.parts),
+            ("uploads", &self.uploads),
             ("deletes", &self.deletes),
             ("bytes_in", &self.bytes_in),
             ("bytes_out", &self.bytes_out),

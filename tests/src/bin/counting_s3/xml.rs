@@ -49,6 +49,34 @@ pub(crate) fn listing(bucket: &str, query: &Query, page: &Page) -> String {
     text
 }
 
+pub(crate) fn upload_begun(path: &str, id: &str) -> String {
+    let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><InitiateMultipartUploadResult><Bucket>{}</Bucket><Key>{}</Key><UploadId>{id}</UploadId></InitiateMultipartUploadResult>",
+        escape(bucket),
+        escape(key),
+    )
+}
+
+pub(crate) fn upload_completed(path: &str, etag: &str) -> String {
+    let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><CompleteMultipartUploadResult><Bucket>{}</Bucket><Key>{}</Key><ETag>{}</ETag></CompleteMultipartUploadResult>",
+        escape(bucket),
+        escape(key),
+        escape(etag),
+    )
+}
+
+/// The parts, in their order, that a request to complete an upload names.
+pub(crate) fn part_numbers(body: &str) -> Vec<u32> {
+    body.split("<PartNumber>")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("</PartNumber>"))
+        .filter_map(|(number, _)| number.trim().parse().ok())
+        .collect()
+}
+
 /// The names in a request for bulk deletion.
 pub(crate) fn names_to_delete(body: &str) -> Vec<String> {
     body.split("<Key>")
