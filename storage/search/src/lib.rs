@@ -10,6 +10,7 @@ pub mod bm25;
 pub mod filter;
 pub mod fusion;
 pub mod ivf;
+pub mod postings;
 pub mod query;
 mod rank;
 pub mod record;

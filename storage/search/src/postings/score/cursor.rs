@@ -1,0 +1,111 @@
+//! One term of the query as the search goes through its list, with what each block can
+//! score at most.
+
+use super::{Scoring, Weighted};
+use crate::postings::PostingsError;
+use crate::postings::impact;
+use crate::postings::seek::Seeker;
+
+/// One term of the query.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    pub(super) seeker: Seeker<'a>,
+    list: Weighted<'a>,
+    scoring: Scoring,
+    /// The most that a posting of each block scores.
+    bounds: Vec<f64>,
+    /// What the list gave in the window, as rows and scores.
+    window: Vec<(u32, f64)>,
+    /// How far `window` has been read.
+    read: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(list: Weighted<'a>, scoring: Scoring) -> Self {
+        let Weighted { list: of, weight } = list;
+        let is_bounded = scoring.is_monotone() && (0.0..f64::MAX).contains(&weight);
+        let bounds = (0..of.blocks())
+            .map(|block| {
+                if is_bounded {
+                    impact::bound(of.impacts_of(block), scoring, weight)
+                } else {
+                    f64::INFINITY
+                }
+            })
+            .collect();
+        Self {
+            seeker: Seeker::new(of),
+            list,
+            scoring,
+            bounds,
+            window: Vec::new(),
+            read: 0,
+        }
+    }
+
+    /// The most that a row from the place up to `end`, exclusive, gets from this term.
+    pub(super) fn bound_to(&self, end: u64) -> f64 {
+        let from = self.seeker.block();
+        let blocks = self.bounds.iter().enumerate().skip(from);
+        blocks
+            .take_while(|(block, _)| {
+                let first = self.list.list.first_of(*block);
+                first.is_some_and(|first| u64::from(first) < end)
+            })
+            .map(|(_, bound)| *bound)
+            .fold(0.0, f64::max)
+    }
+
+    /// Gives the rows up to `end`, exclusive, and what the term adds to their scores.
+    pub(super) fn drain_to(
+        &mut self,
+        end: u64,
+        mut each: impl FnMut(u32, f64),
+    ) -> Result<(), PostingsError> {
+        let (scoring, weight) = (self.scoring, self.list.weight);
+        self.seeker.drain_to(end, |posting| {
+            each(
+                posting.doc,
+                scoring.score(weight, posting.tf, posting.length),
+            );
+        })
+    }
+
+    /// Like [`Self::drain_to`], and keeps them for [`Self::kept`].
+    pub(super) fn keep_to(
+        &mut self,
+        end: u64,
+        mut each: impl FnMut(u32, f64),
+    ) -> Result<(), PostingsError> {
+        let mut window = std::mem::take(&mut self.window);
+        window.clear();
+        self.read = 0;
+        let drained = self.drain_to(end, |doc, score| {
+            window.push((doc, score));
+            each(doc, score);
+        });
+        self.window = window;
+        drained
+    }
+
+    /// What the term adds to the score of a row of the window; rows ascend.
+    pub(super) fn kept(&mut self, doc: u32) -> Option<f64> {
+        let rest = self.window.get(self.read..)?;
+        let near = rest.iter().take(8).take_while(|(found, _)| *found < doc);
+        self.read += match near.count() {
+            8 => rest.partition_point(|(found, _)| *found < doc),
+            few => few,
+        };
+        let (found, score) = self.window.get(self.read)?;
+        (*found == doc).then_some(*score)
+    }
+
+    /// What the term adds to the score of a row that is not below the place.
+    pub(super) fn find(&mut self, doc: u32) -> Result<Option<f64>, PostingsError> {
+        let posting = self.seeker.find(doc)?;
+        Ok(posting.map(|posting| {
+            self.scoring
+                .score(self.list.weight, posting.tf, posting.length)
+        }))
+    }
+}
