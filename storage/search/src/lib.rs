@@ -15,6 +15,7 @@ pub mod query;
 mod rank;
 pub mod record;
 pub mod segment;
+pub mod snapshot;
 pub mod snippet;
 pub mod step;
 pub mod tail;
@@ -23,9 +24,10 @@ pub mod vector;
 
 pub use answer::{Answer, Coverage, Degraded, Hit, Lane};
 pub use filter::{Filter, FilterError, ValueSyntax};
-pub use query::{Mode, Query, ScopeFilter, TimeField, VectorSource, Window};
+pub use query::{Effort, Few, Mode, Query, ScopeFilter, TimeField, VectorSource, Window};
 pub use record::{
     Chunk, Embedding, Metadata, Record, RecordError, ScopeError, ScopePath, Status, Value,
 };
-pub use step::{Checkpoint, Fetched, Read, Search, SearchError, Segment, Step, VectorUnavailable};
+pub use snapshot::{SegmentRef, Snapshot};
+pub use step::{Part, Read, Search, SearchError, Step, VectorUnavailable};
 pub use tail::Tail;

@@ -48,6 +48,10 @@ pub struct Query {
     pub lane_depth: usize,
     /// The parameters of the keyword lane.
     pub bm25: Bm25,
+    /// How much of the segments' vectors is read.
+    pub effort: Effort,
+    /// Of how few rows all are read and ranked exactly.
+    pub few: Few,
 }
 
 impl Query {
@@ -67,6 +71,8 @@ impl Query {
             min_score: None,
             lane_depth: DEFAULT_LANE_DEPTH,
             bm25: Bm25::default(),
+            effort: Effort::default(),
+            few: Few::default(),
         }
     }
 
@@ -92,6 +98,40 @@ impl Query {
                 .filter
                 .as_ref()
                 .is_none_or(|filter| filter.evaluate(record))
+    }
+}
+
+/// How much of the segments' vectors a search reads: it trades recall for bytes and
+/// requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Half of the usual.
+    Fast,
+    /// The usual: at least 95 of 100 of the ten nearest are found.
+    #[default]
+    Balanced,
+    /// Four times the usual.
+    Thorough,
+    /// All of them.
+    Exact,
+}
+
+/// When the rows that a query may see are few: all of them are then read and ranked
+/// exactly, instead of those that lists and codes promise most of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Few {
+    /// At most so many rows.
+    pub rows: u64,
+    /// Or so many as lie in blocks of so many bytes.
+    pub bytes: u64,
+}
+
+impl Default for Few {
+    fn default() -> Self {
+        Self {
+            rows: 128,
+            bytes: 1_000_000,
+        }
     }
 }
 

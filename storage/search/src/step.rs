@@ -1,49 +1,40 @@
 //! The query as steps: what to fetch next, or the answer.
 //!
-//! It is a machine that is fed rather than a function that fetches, so that
-//! the number of dependent round trips is a property a test can assert. It must not
-//! perform a read itself.
+//! A query is a function of what has been fetched so far: what it misses is what it needs
+//! next, all of it at once. So the number of dependent round trips is a property a test
+//! can assert. It must not perform a read itself.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use bytes::Bytes;
 
 use crate::answer::Answer;
 use crate::query::Query;
 use crate::rank;
-use crate::tail::Tail;
+use crate::segment::SegmentError;
+use crate::snapshot::Snapshot;
 
-/// What the caller has to fetch, all of it in parallel, before the next step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Read {
-    /// The newest checkpoint.
-    Checkpoint,
-    /// The tail: what the log holds beyond the checkpoint.
-    Tail,
-    /// The query's vector.
-    QueryVector,
-    /// Bytes of a segment's object.
-    Range {
-        /// Name of the object.
-        object: String,
-        /// First byte.
-        offset: u64,
-        /// Number of bytes.
-        len: u64,
-    },
+/// Bytes that a query needs of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Read {
+    /// The segment.
+    pub segment: u128,
+    /// Which of its objects.
+    pub part: Part,
+    /// The bytes.
+    pub range: Range<u64>,
 }
 
-/// What was fetched, in the order of the reads.
-#[derive(Debug, Clone)]
-pub enum Fetched<'a> {
-    /// The newest checkpoint; the default one where there is none yet.
-    Checkpoint(Arc<Checkpoint>),
-    /// The tail, lent for the one call.
-    Tail(&'a Tail),
-    /// The query's vector, or why there is none.
-    QueryVector(Result<Vec<f32>, VectorUnavailable>),
-    /// Bytes of a segment's object.
-    Range(Bytes),
+/// The objects of a segment that are read in ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Codes of vectors.
+    Codes,
+    /// Posting lists.
+    Postings,
+    /// Records.
+    Rows,
 }
 
 /// Why a query could not be embedded.
@@ -54,58 +45,18 @@ pub struct VectorUnavailable {
     pub reason: String,
 }
 
-/// Which segments stand for the log up to a checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Checkpoint {
-    /// The segments; none before the first compaction.
-    pub segments: Vec<Segment>,
-}
-
-/// One segment: an immutable index over a range of the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
-    /// Its name.
-    pub id: String,
-    /// Records it holds.
-    pub records: u64,
-    /// Records of these that later ones replaced or deleted.
-    pub dead: u64,
-    /// Vectors it holds.
-    pub vectors: u64,
-    /// Bytes of its root object.
-    pub root_bytes: u64,
-    /// Bytes of all its objects.
-    pub total_bytes: u64,
-}
-
 /// What a step gives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Fetch these, all in parallel, and feed them in this order.
+    /// Fetch these, all in parallel, and feed them.
     Need(Vec<Read>),
     /// The answer.
     Done(Answer),
 }
 
 /// Why a query has no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// What was fed is not what the last step asked for.
-    #[error("fed {fed} where {needed} was needed")]
-    Unexpected {
-        /// What the step asked for.
-        needed: &'static str,
-        /// What was fed.
-        fed: &'static str,
-    },
-    /// The checkpoint has segments, which this release cannot read.
-    #[error(
-        "the collection has {count} compacted segments, which this release cannot search: use a newer one"
-    )]
-    UnsupportedSegments {
-        /// How many.
-        count: usize,
-    },
     /// The query's vector has another dimension than the profile's.
     #[error("query vector of profile `{profile}`: expected {expected} got {got}")]
     Dimension {
@@ -119,88 +70,87 @@ pub enum SearchError {
     /// The query's vector is not a vector.
     #[error("query vector")]
     Vector(#[source] crate::vector::VectorError),
+    /// There is nothing to rank by, and too much to list.
+    #[error("a query over segments needs words or a vector")]
+    NothingToRankBy,
+    /// A segment cannot be read.
+    #[error("segment {segment:032x} cannot be read")]
+    Segment {
+        /// The segment.
+        segment: u128,
+        /// What is wrong with it.
+        #[source]
+        source: SegmentError,
+    },
 }
 
 /// A query under way.
 #[derive(Debug)]
 pub struct Search {
     query: Query,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Checkpoint,
-    Tail,
-    Answered,
+    vector: Option<Result<Vec<f32>, VectorUnavailable>>,
+    fetched: Ranges,
+    /// How often the search had to look further than it first meant to.
+    round: u32,
 }
 
 impl Search {
-    /// Starts a query and says what to fetch first.
-    pub fn begin(query: Query) -> (Self, Step) {
-        let search = Self {
+    /// A query; `vector` is what embedding it came to, where it was to be embedded.
+    pub fn new(query: Query, vector: Option<Result<Vec<f32>, VectorUnavailable>>) -> Self {
+        Self {
             query,
-            state: State::Checkpoint,
-        };
-        (search, Step::Need(vec![Read::Checkpoint]))
-    }
-
-    /// Takes what the last step asked for, in its order, and goes on.
-    pub fn feed(&mut self, fetched: Vec<Fetched<'_>>) -> Result<Step, SearchError> {
-        match self.state {
-            State::Checkpoint => self.feed_checkpoint(&fetched),
-            State::Tail => self.feed_tail(fetched),
-            State::Answered => Err(unexpected("nothing", fetched.first())),
+            vector,
+            fetched: Ranges::default(),
+            round: 0,
         }
     }
 
-    fn feed_checkpoint(&mut self, fetched: &[Fetched<'_>]) -> Result<Step, SearchError> {
-        let [Fetched::Checkpoint(checkpoint)] = fetched else {
-            return Err(unexpected("a checkpoint", fetched.first()));
-        };
-        if !checkpoint.segments.is_empty() {
-            return Err(SearchError::UnsupportedSegments {
-                count: checkpoint.segments.len(),
-            });
+    /// Goes on as far as what has been fetched allows.
+    ///
+    /// The snapshot may change from one step to the next: a step on one that is merely
+    /// likely says what to fetch beside finding out.
+    pub fn step(&mut self, snapshot: &Snapshot<'_>) -> Result<Step, SearchError> {
+        loop {
+            let outcome = rank::answer(
+                snapshot,
+                &self.query,
+                self.vector.as_ref(),
+                &self.fetched,
+                self.round,
+            )?;
+            match outcome {
+                rank::Outcome::Done(answer) => return Ok(Step::Done(answer)),
+                rank::Outcome::Need(reads) => return Ok(Step::Need(reads)),
+                rank::Outcome::Further => self.round += 1,
+            }
         }
-        self.state = State::Tail;
-        let mut reads = vec![Read::Tail];
-        if self.query.awaits_vector() {
-            reads.push(Read::QueryVector);
-        }
-        Ok(Step::Need(reads))
     }
 
-    fn feed_tail(&mut self, fetched: Vec<Fetched<'_>>) -> Result<Step, SearchError> {
-        let awaited = self.query.awaits_vector();
-        let mut fetched = fetched.into_iter();
-        let tail = match fetched.next() {
-            Some(Fetched::Tail(tail)) => tail,
-            other => return Err(unexpected("the tail", other.as_ref())),
-        };
-        let vector = match (awaited, fetched.next()) {
-            (true, Some(Fetched::QueryVector(vector))) => Some(vector),
-            (true, other) => return Err(unexpected("the query vector", other.as_ref())),
-            (false, None) => None,
-            (false, other) => return Err(unexpected("nothing more", other.as_ref())),
-        };
-        if let Some(more) = fetched.next() {
-            return Err(unexpected("nothing more", Some(&more)));
-        }
-        self.state = State::Answered;
-        rank::answer(tail, &self.query, vector).map(Step::Done)
+    /// Takes what was fetched.
+    pub fn feed(&mut self, read: Read, bytes: Bytes) {
+        self.fetched.insert(read, bytes);
     }
 }
 
-fn unexpected(needed: &'static str, fed: Option<&Fetched<'_>>) -> SearchError {
-    let fed = match fed {
-        None => "nothing",
-        Some(Fetched::Checkpoint(_)) => "a checkpoint",
-        Some(Fetched::Tail(_)) => "the tail",
-        Some(Fetched::QueryVector(_)) => "a query vector",
-        Some(Fetched::Range(_)) => "a range",
-    };
-    SearchError::Unexpected { needed, fed }
+/// What has been fetched.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges(BTreeMap<(u128, Part, u64, u64), Bytes>);
+
+impl Ranges {
+    fn insert(&mut self, read: Read, bytes: Bytes) {
+        let Read {
+            segment,
+            part,
+            range,
+        } = read;
+        self.0
+            .insert((segment, part, range.start, range.end), bytes);
+    }
+
+    pub(crate) fn get(&self, read: &Read) -> Option<&Bytes> {
+        let Range { start, end } = read.range;
+        self.0.get(&(read.segment, read.part, start, end))
+    }
 }
 
 #[cfg(test)]

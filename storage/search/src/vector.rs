@@ -4,6 +4,8 @@
 //! target without `unsafe`. What is not a number is refused at the boundary, so
 //! that no score is ever NaN.
 
+use crate::record::Embedding;
+
 /// Why a vector was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VectorError {
@@ -69,6 +71,25 @@ pub fn inverse_norm(vector: &[f32]) -> f64 {
         .sum::<f64>()
         .sqrt();
     if norm > 0.0 { norm.recip() } else { 0.0 }
+}
+
+/// The inverse norm of each chunk's vector; none at all if the vectors are none or not
+/// to be compared, because they are not finite or not of one length.
+pub(crate) fn inverse_norms(embedding: &Embedding) -> Vec<f64> {
+    let Embedding::Ready { chunks, .. } = embedding else {
+        return Vec::new();
+    };
+    let dimension = chunks.first().map(|chunk| chunk.vector.len());
+    let is_sound = chunks
+        .iter()
+        .all(|chunk| check(&chunk.vector, dimension).is_ok());
+    if !is_sound {
+        return Vec::new();
+    }
+    chunks
+        .iter()
+        .map(|chunk| inverse_norm(&chunk.vector))
+        .collect()
 }
 
 /// The vector at unit length; the zero vector stays zero.

@@ -11,10 +11,11 @@
 
 use std::sync::Arc;
 
+use ostraca_search::segment::Replaced;
 use ostraca_search::snippet::{snippet, truncated};
 use ostraca_search::{
-    Answer, Chunk, Embedding, Fetched, Filter, Mode, Query, Record, ScopeFilter, ScopePath, Search,
-    Step, Tail, TimeField, VectorSource, Window, text,
+    Answer, Chunk, Embedding, Filter, Mode, Query, Record, ScopeFilter, ScopePath, Search,
+    Snapshot, Step, Tail, TimeField, VectorSource, Window, text,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -33,11 +34,12 @@ fn tail(contents: &[&str]) -> Tail {
 }
 
 fn ask(tail: &Tail, query: Query) -> Answer {
-    let (mut search, _) = Search::begin(query);
-    search
-        .feed(vec![Fetched::Checkpoint(Arc::default())])
-        .expect("a checkpoint");
-    match search.feed(vec![Fetched::Tail(tail)]).expect("an answer") {
+    let nothing = Replaced::default();
+    let mut search = Search::new(query, None);
+    match search
+        .step(&Snapshot::of_tail(tail, &nothing))
+        .expect("an answer")
+    {
         Step::Done(answer) => answer,
         Step::Need(reads) => panic!("needs {reads:?}"),
     }

@@ -14,9 +14,6 @@ use super::{PostingsError, varint};
 /// each.
 const PIECE: u32 = 4096;
 
-/// What a bucket may come to, so that its length fits its frame.
-const MAX_BODY: usize = u32::MAX as usize;
-
 /// Where lists may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
@@ -154,12 +151,10 @@ impl BlobWriter {
         };
         let mut count = Vec::new();
         varint::push(&mut count, self.entries);
-        let len = count.len() + self.body.len();
-        let Some(len) = u32::try_from(len).ok().filter(|_| len <= MAX_BODY) else {
-            return Err(PostingsError::TooLarge {
+        let len =
+            u32::try_from(count.len() + self.body.len()).map_err(|_| PostingsError::TooLarge {
                 part: "a posting list",
-            });
-        };
+            })?;
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&count);
         hasher.update(&self.body);

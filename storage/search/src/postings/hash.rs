@@ -42,6 +42,16 @@ impl TermHash {
         Self::of(Namespace::Text, term.as_bytes())
     }
 
+    /// The hash as it is stored, little-endian.
+    pub fn to_le_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
+    /// The hash that is stored as these bytes.
+    pub fn from_le_bytes(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+
     pub(super) fn of(namespace: Namespace, bytes: &[u8]) -> Self {
         let hash = XxHash3_64::oneshot_with_seed(namespace as u64, bytes);
         match namespace {

@@ -149,15 +149,16 @@ pub fn merge(
     settings: Settings,
     sources: impl IntoIterator<Item = (Source, Bytes)>,
 ) -> Result<Built, PostingsError> {
-    let (sources, bytes): (Vec<Source>, Vec<Bytes>) = sources.into_iter().unzip();
-    let mut bytes: Vec<Option<Bytes>> = bytes.into_iter().map(Some).collect();
+    let (sources, mut rests): (Vec<Source>, Vec<Bytes>) = sources.into_iter().unzip();
     let mut merge = Merge::new(settings, sources);
     let mut blob = Vec::new();
     loop {
         match merge.step()? {
-            Progress::Need(source) => match bytes.get_mut(source).and_then(Option::take) {
-                Some(bytes) => merge.feed(source, &bytes),
-                None => merge.end(source),
+            Progress::Need(source) => match rests.get_mut(source) {
+                Some(rest) if !rest.is_empty() => {
+                    merge.feed(source, &rest.split_to(HAND_OVER.min(rest.len())));
+                }
+                _ => merge.end(source),
             },
             Progress::Write(mut part) => blob.append(&mut part),
             Progress::Done(mut rest) => {

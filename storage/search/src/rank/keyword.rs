@@ -4,52 +4,144 @@
 //! to the last bit whatever the index went through. Statistics are the whole
 //! collection's; only places are restricted to what is visible.
 
-use super::lane::{Cut, Ranked, Scored, Visible};
-use crate::bm25::Bm25;
+use super::doc::{Doc, Scored};
+use super::reach::Reach;
+use super::visible::Visible;
+use crate::bm25::{Bm25, Totals};
+use crate::postings::{PostingsError, Scoring, Wanted, Weighted, score_docs, top_k};
+use crate::snapshot::Snapshot;
 use crate::tail::Tail;
 use crate::text::{QueryTerm, QueryTerms};
 
-pub(super) fn rank(
-    tail: &Tail,
-    visible: &Visible,
-    terms: &QueryTerms,
+/// The query's terms with their weights in the whole collection, in the order of their
+/// text.
+#[derive(Debug)]
+pub(super) struct Weights<'q> {
+    terms: Vec<(&'q str, f64)>,
+    totals: Totals,
     bm25: Bm25,
-    cut: Cut,
-) -> Ranked {
-    let totals = tail.totals();
-    let mut scores = vec![0.0_f64; tail.numbers_end()];
-    for (term, QueryTerm { count, .. }) in &terms.terms {
-        let Some(posting) = tail.posting(term) else {
-            continue;
-        };
-        let weight = Bm25::idf(totals, posting.document_frequency()) * f64::from(*count);
-        for (doc, tf) in posting.entries() {
-            if !visible.contains(*doc) {
-                continue;
-            }
-            let length = tail.doc(*doc).map_or(0, |doc| doc.length);
-            if let Some(score) = scores.get_mut(*doc as usize) {
-                *score += bm25.score(totals, weight, *tf, length);
-            }
+}
+
+impl<'q> Weights<'q> {
+    pub(super) fn of(
+        snapshot: &Snapshot<'_>,
+        reaches: &[Reach<'_>],
+        terms: &'q QueryTerms,
+        bm25: Bm25,
+    ) -> Self {
+        let totals = snapshot.totals();
+        let weighted = terms.terms.iter().map(|(term, QueryTerm { count, .. })| {
+            let lists = reaches.iter().filter_map(|reach| reach.list(term));
+            let frequency = snapshot.document_frequency(term, lists);
+            let weight = if frequency == 0 {
+                0.0
+            } else {
+                Bm25::idf(totals, frequency) * f64::from(*count)
+            };
+            (term.as_str(), weight)
+        });
+        Self {
+            terms: weighted.collect(),
+            totals,
+            bm25,
         }
     }
-    let scored = (0_u32..)
-        .zip(scores)
-        .filter(|(_, score)| *score > 0.0)
-        .map(|(doc, score)| Scored { doc, score });
-    Ranked::of(tail, scored, cut)
+
+    /// The tail's records that are visible and have a term.
+    pub(super) fn rank_tail(&self, tail: &Tail, visible: &Visible) -> Vec<Scored> {
+        let mut scores = vec![0.0_f64; tail.numbers_end()];
+        for (term, weight) in &self.terms {
+            let Some(posting) = tail.posting(term) else {
+                continue;
+            };
+            for (doc, tf) in posting.entries() {
+                if !visible.contains(*doc) {
+                    continue;
+                }
+                let length = tail.doc(*doc).map_or(0, |doc| doc.length);
+                if let Some(score) = scores.get_mut(*doc as usize) {
+                    *score += self.bm25.score(self.totals, *weight, *tf, length);
+                }
+            }
+        }
+        (0_u32..)
+            .zip(scores)
+            .filter(|(_, score)| *score > 0.0)
+            .map(|(number, score)| Scored {
+                doc: Doc::Tail(number),
+                score,
+            })
+            .collect()
+    }
+
+    /// The best rows of a segment that are eligible, with those that tie with the last.
+    pub(super) fn rank_rows(
+        &self,
+        reach: &Reach<'_>,
+        wanted: Wanted,
+    ) -> Result<Vec<Scored>, PostingsError> {
+        let lists = self.lists(reach);
+        let eligible = reach.eligible();
+        let rows = top_k(&lists, self.scoring(), wanted, |row| eligible.contains(row))?;
+        Ok(placed(reach, rows))
+    }
+
+    /// The scores of all eligible rows of a segment that have a term.
+    pub(super) fn score_rows(&self, reach: &Reach<'_>) -> Result<Vec<Scored>, PostingsError> {
+        let rows = score_docs(&self.lists(reach), self.scoring(), reach.eligible())?;
+        Ok(placed(reach, rows))
+    }
+
+    fn lists<'r>(&self, reach: &'r Reach<'_>) -> Vec<Weighted<'r>> {
+        self.terms
+            .iter()
+            .filter_map(|(term, weight)| {
+                Some(Weighted {
+                    list: reach.list(term)?,
+                    weight: *weight,
+                })
+            })
+            .collect()
+    }
+
+    fn scoring(&self) -> Scoring {
+        Scoring {
+            bm25: self.bm25,
+            totals: self.totals,
+        }
+    }
+}
+
+fn placed(reach: &Reach<'_>, rows: Vec<crate::postings::Scored>) -> Vec<Scored> {
+    rows.into_iter()
+        .map(|row| Scored {
+            doc: Doc::Row(reach.index(), row.doc),
+            score: row.score,
+        })
+        .collect()
 }
 
 /// The words of the query that a record contains, as they were written, in the
 /// query's order and each once.
-pub(super) fn matched(tail: &Tail, doc: u32, terms: &QueryTerms) -> Vec<String> {
+pub(super) fn matched(
+    tail: &Tail,
+    reaches: &[Reach<'_>],
+    doc: Doc,
+    terms: &QueryTerms,
+) -> Vec<String> {
+    let contains = |term: &str| match doc {
+        Doc::Tail(number) => tail
+            .posting(term)
+            .is_some_and(|posting| posting.contains(number)),
+        Doc::Row(segment, row) => reaches
+            .get(segment)
+            .and_then(|reach| reach.list(term))
+            .is_some_and(|list| list.contains(row).unwrap_or(false)),
+    };
     let mut found: Vec<&QueryTerm> = terms
         .terms
         .iter()
-        .filter(|(term, _)| {
-            tail.posting(term)
-                .is_some_and(|posting| posting.contains(doc))
-        })
+        .filter(|(term, _)| contains(term))
         .map(|(_, term)| term)
         .collect();
     found.sort_by(|a, b| (a.position, &a.written).cmp(&(b.position, &b.written)));

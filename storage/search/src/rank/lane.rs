@@ -1,49 +1,15 @@
 //! A lane: scored records in a total order.
 //!
 //! The order is by score, then the more recently updated, then the id, so that it
-//! never depends on how the index was built. It knows no score's meaning.
+//! never depends on how the index was built; records that are not at hand come after
+//! those with the same score that are. It knows no score's meaning.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use super::doc::{Doc, Records, Scored};
 use crate::answer::Lane;
 use crate::query::{Mode, Query};
-use crate::tail::Tail;
-
-/// A record, by number, and a score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scored {
-    pub(super) doc: u32,
-    pub(super) score: f64,
-}
-
-/// Which records a query may see, by number.
-#[derive(Debug)]
-pub(super) struct Visible {
-    is_visible: Vec<bool>,
-}
-
-impl Visible {
-    pub(super) fn of(tail: &Tail, query: &Query) -> Self {
-        let mut is_visible = vec![false; tail.numbers_end()];
-        for (number, doc) in tail.docs() {
-            if let Some(flag) = is_visible.get_mut(number as usize) {
-                *flag = query.admits(&doc.record);
-            }
-        }
-        Self { is_visible }
-    }
-
-    pub(super) fn contains(&self, doc: u32) -> bool {
-        self.is_visible.get(doc as usize).copied().unwrap_or(false)
-    }
-
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        (0_u32..)
-            .zip(&self.is_visible)
-            .filter_map(|(number, visible)| visible.then_some(number))
-    }
-}
 
 /// How much of a lane is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,42 +37,39 @@ impl Cut {
     }
 }
 
-/// The best of a lane's records, in order, and which there were.
+/// The best of a lane's records, in order.
 #[derive(Debug)]
 pub(super) struct Ranked {
     /// The best, as many as the lane's depth.
     scored: Vec<Scored>,
     /// Places in `scored` by record.
-    places: BTreeMap<u32, usize>,
-    /// Every record of the lane.
-    members: Vec<u32>,
+    places: BTreeMap<Doc, usize>,
 }
 
 impl Ranked {
     /// Orders a lane and keeps what is wanted of it.
-    pub(super) fn of(tail: &Tail, scored: impl Iterator<Item = Scored>, cut: Cut) -> Self {
+    pub(super) fn of(
+        records: &Records<'_>,
+        scored: impl Iterator<Item = Scored>,
+        cut: Cut,
+    ) -> Self {
         let Cut { depth, least } = cut;
         let mut scored: Vec<Scored> = scored
             .filter(|scored| least.is_none_or(|least| scored.score >= least))
             .collect();
-        let members = scored.iter().map(|scored| scored.doc).collect();
         if depth < scored.len() {
             if let Some(last) = depth.checked_sub(1) {
-                scored.select_nth_unstable_by(last, |a, b| better(tail, *a, *b));
+                scored.select_nth_unstable_by(last, |a, b| better(records, *a, *b));
             }
             scored.truncate(depth);
         }
-        scored.sort_unstable_by(|a, b| better(tail, *a, *b));
+        scored.sort_unstable_by(|a, b| better(records, *a, *b));
         let places = scored
             .iter()
             .enumerate()
             .map(|(place, scored)| (scored.doc, place))
             .collect();
-        Self {
-            scored,
-            places,
-            members,
-        }
+        Self { scored, places }
     }
 
     pub(super) fn scored(&self) -> &[Scored] {
@@ -114,7 +77,7 @@ impl Ranked {
     }
 
     /// The place of a record among the best.
-    pub(super) fn place(&self, doc: u32) -> Option<Lane> {
+    pub(super) fn place(&self, doc: Doc) -> Option<Lane> {
         let place = *self.places.get(&doc)?;
         let score = self.scored.get(place)?.score;
         Some(Lane {
@@ -122,33 +85,15 @@ impl Ranked {
             score,
         })
     }
-
-    /// How many records the lane has, beyond its depth too.
-    pub(super) fn len(&self) -> usize {
-        self.members.len()
-    }
 }
 
-/// How many records are in at least one lane.
-pub(super) fn union(tail: &Tail, lanes: &[&Ranked]) -> usize {
-    let mut is_member = vec![false; tail.numbers_end()];
-    for doc in lanes.iter().flat_map(|lane| &lane.members) {
-        if let Some(flag) = is_member.get_mut(*doc as usize) {
-            *flag = true;
-        }
-    }
-    is_member.into_iter().filter(|is_member| *is_member).count()
-}
-
-fn better(tail: &Tail, a: Scored, b: Scored) -> Ordering {
+fn better(records: &Records<'_>, a: Scored, b: Scored) -> Ordering {
     b.score
         .total_cmp(&a.score)
-        .then_with(|| match (tail.doc(a.doc), tail.doc(b.doc)) {
-            (Some(a), Some(b)) => b
-                .record
-                .updated
-                .cmp(&a.record.updated)
-                .then_with(|| a.record.id.cmp(&b.record.id)),
-            _ => a.doc.cmp(&b.doc),
+        .then_with(|| match (records.get(a.doc), records.get(b.doc)) {
+            (Some(x), Some(y)) => y.updated.cmp(&x.updated).then_with(|| x.id.cmp(&y.id)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => a.doc.cmp(&b.doc),
         })
 }

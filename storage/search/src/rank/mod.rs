@@ -2,32 +2,64 @@
 //! of it.
 //!
 //! Visibility and filters come first, so that what may not be seen never takes a
-//! place. Lanes score; fusion orders; neither fetches.
+//! place. Lanes score; fusion orders; neither fetches. Few eligible rows are read and
+//! ranked exactly; of many, those that lists and codes promise most of, and more of them
+//! until the answer is full.
 
+mod clauses;
+mod doc;
 mod keyword;
 mod lane;
+mod probe;
+mod reach;
 mod semantic;
+mod shelf;
+mod visible;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::answer::{Answer, Coverage, Degraded, Hit};
 use crate::fusion;
+use crate::postings::Wanted;
 use crate::query::{Mode, Query, VectorSource};
 use crate::record::Embedding;
-use crate::step::{SearchError, VectorUnavailable};
-use crate::tail::Tail;
+use crate::segment::SegmentError;
+use crate::snapshot::Snapshot;
+use crate::step::{Ranges, Read, SearchError, VectorUnavailable};
 use crate::text::QueryTerms;
-use lane::{Cut, Ranked, Scored, Visible};
+use doc::{Doc, Records, Scored};
+use keyword::Weights;
+use lane::{Cut, Ranked};
+use probe::Probe;
+use reach::Reach;
 use semantic::QueryVector;
+use shelf::{Shelf, unreadable};
+use visible::Visible;
 
-/// Answers a query from a tail alone.
+/// What ranking comes to.
+pub(crate) enum Outcome {
+    /// The answer.
+    Done(Answer),
+    /// These are missing.
+    Need(Vec<Read>),
+    /// What was found does not suffice, and there is more.
+    Further,
+}
+
+/// Rows that tie with the last that is fetched, of which no more are.
+const TIES: usize = 64;
+
+/// Answers a query from what has been fetched, or says what is missing.
 pub(crate) fn answer(
-    tail: &Tail,
+    snapshot: &Snapshot<'_>,
     query: &Query,
-    fetched: Option<Result<Vec<f32>, VectorUnavailable>>,
-) -> Result<Answer, SearchError> {
+    fetched_vector: Option<&Result<Vec<f32>, VectorUnavailable>>,
+    fetched: &Ranges,
+    round: u32,
+) -> Result<Outcome, SearchError> {
     let mut degraded = Vec::new();
-    let vector = query_vector(tail, query, fetched, &mut degraded)?;
+    let vector = query_vector(snapshot, query, fetched_vector, &mut degraded)?;
     let terms = query
         .text
         .as_deref()
@@ -37,80 +69,480 @@ pub(crate) fn answer(
         (Mode::Semantic, None, Some(_)) => Mode::Keyword,
         (mode, _, _) => mode,
     };
-    let visible = Visible::of(tail, query);
-    let cut = Cut::of(query, mode);
-    let keyword = terms
-        .as_ref()
-        .map(|terms| keyword::rank(tail, &visible, terms, query.bm25, cut));
-    let semantic = vector
-        .as_ref()
-        .map(|vector| semantic::rank(tail, &visible, vector, cut));
-    let coverage = coverage(tail, &visible, vector.as_ref());
-
-    let (order, matched) = match (mode, &keyword, &semantic) {
-        (_, None, None) => {
-            // A listing: nothing is scored, so the newest come first.
-            let all = visible.numbers().map(|doc| Scored { doc, score: 0.0 });
-            let lane = Ranked::of(tail, all, Cut { least: None, ..cut });
-            (lane.scored().to_vec(), lane.len())
+    if terms.is_none() && vector.is_none() && !snapshot.segments.is_empty() {
+        return Err(SearchError::NothingToRankBy);
+    }
+    let mut shelf = Shelf::new(fetched);
+    let mut reaches = Vec::new();
+    for (index, segment) in snapshot.segments.iter().enumerate() {
+        let reach = Reach::of(snapshot, index, *segment, query, terms.as_ref(), &mut shelf)?;
+        reaches.extend(reach);
+    }
+    let mut probes = Vec::new();
+    for segment in &snapshot.segments {
+        let probe = vector
+            .as_ref()
+            .and_then(|vector| Probe::of(*segment, query, vector, round));
+        probes.push(probe);
+    }
+    if shelf.is_missing_any() {
+        for probe in probes.iter().flatten() {
+            probe.request(&mut shelf)?;
         }
-        (Mode::Hybrid, _, _) => {
-            let has_terms = terms.as_ref().is_some_and(|terms| !terms.terms.is_empty());
-            let keyword = keyword.as_ref().filter(|_| has_terms);
-            fuse(tail, query, keyword, semantic.as_ref())
-        }
-        (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
-            (lane.scored().to_vec(), lane.len())
-        }
-        (Mode::Keyword, None, _) | (Mode::Semantic, _, None) => (Vec::new(), 0),
-    };
-
-    let hits = order
-        .into_iter()
-        .take(query.limit)
-        .filter_map(|Scored { doc, score }| {
-            let record = &tail.doc(doc)?.record;
-            Some(Hit {
-                record: Arc::clone(record),
-                score,
-                keyword: keyword.as_ref().and_then(|lane| lane.place(doc)),
-                semantic: semantic.as_ref().and_then(|lane| lane.place(doc)),
-                chunk: vector
-                    .as_ref()
-                    .and_then(|vector| semantic::best_chunk(tail, doc, vector)),
-                terms: terms
-                    .as_ref()
-                    .map(|terms| keyword::matched(tail, doc, terms))
-                    .unwrap_or_default(),
-            })
-        })
-        .collect();
-    Ok(Answer {
-        hits,
-        matched: matched as u64,
+        return Ok(Outcome::Need(shelf.into_missing()));
+    }
+    let ranking = Ranking {
+        snapshot,
+        query,
         mode,
-        coverage,
-        degraded,
-        query_clamped: terms.is_some_and(|terms| terms.clamped),
-    })
+        terms: terms.as_ref(),
+        vector: vector.as_ref(),
+        visible: Visible::of(snapshot.tail, query),
+        cut: Cut::of(query, mode),
+        round,
+        reaches,
+        probes,
+    };
+    ranking.answer(shelf, degraded)
 }
+
+/// A query whose lists are at hand.
+struct Ranking<'q, 'a> {
+    snapshot: &'q Snapshot<'a>,
+    query: &'q Query,
+    mode: Mode,
+    terms: Option<&'q QueryTerms>,
+    vector: Option<&'q QueryVector>,
+    visible: Visible,
+    cut: Cut,
+    round: u32,
+    reaches: Vec<Reach<'a>>,
+    probes: Vec<Option<Probe<'a>>>,
+}
+
+/// The lanes before they are ordered.
+#[derive(Debug, Default)]
+struct Lanes {
+    keyword: Option<Vec<Scored>>,
+    semantic: Option<Vec<Scored>>,
+    /// Whether they hold every record there is.
+    are_whole: bool,
+}
+
+impl Ranking<'_, '_> {
+    fn answer(
+        &self,
+        mut shelf: Shelf<'_>,
+        degraded: Vec<Degraded>,
+    ) -> Result<Outcome, SearchError> {
+        let mut records = Records::new(self.snapshot.tail);
+        let mut lanes = if self.are_few() {
+            let all: Vec<(usize, BTreeSet<u32>)> = self
+                .reaches
+                .iter()
+                .map(|reach| (reach.index(), reach.eligible().iter().collect()))
+                .collect();
+            self.fetch(all, &mut shelf, &mut records)?;
+            self.lanes_of_few(&records)?
+        } else {
+            let lanes = self.lanes_of_many(&mut shelf)?;
+            if !shelf.is_missing_any() {
+                let wanted = self.promising(&lanes, &records);
+                self.fetch(wanted, &mut shelf, &mut records)?;
+            }
+            lanes
+        };
+        if shelf.is_missing_any() {
+            return Ok(Outcome::Need(shelf.into_missing()));
+        }
+        self.correct(&mut lanes, &records);
+        let (order, keyword, semantic) = self.order(&lanes, &records);
+        let at_hand = |scored: &Scored| records.get(scored.doc).is_some();
+        let found = order.iter().filter(|scored| at_hand(scored)).count();
+        let is_missing_some = !lanes.are_whole || found < order.len();
+        if found < self.query.limit && is_missing_some && self.round < MOST_ROUNDS {
+            return Ok(Outcome::Further);
+        }
+        let matched = self.matched(&lanes, order.len())?;
+        let hits = order
+            .into_iter()
+            .filter(at_hand)
+            .take(self.query.limit)
+            .filter_map(|Scored { doc, score }| {
+                let record = records.get(doc)?;
+                let chunk = self.vector.and_then(|vector| vector.closest_of(record));
+                Some(Hit {
+                    record: Arc::clone(record),
+                    score,
+                    keyword: keyword.as_ref().and_then(|lane| lane.place(doc)),
+                    semantic: semantic.as_ref().and_then(|lane| lane.place(doc)),
+                    chunk: chunk.map(|(chunk, _)| (chunk.start, chunk.end)),
+                    terms: self
+                        .terms
+                        .map(|terms| {
+                            keyword::matched(self.snapshot.tail, &self.reaches, doc, terms)
+                        })
+                        .unwrap_or_default(),
+                })
+            })
+            .collect();
+        Ok(Outcome::Done(Answer {
+            hits,
+            matched,
+            mode: self.mode,
+            coverage: self.coverage(),
+            degraded,
+            query_clamped: self.terms.is_some_and(|terms| terms.clamped),
+        }))
+    }
+
+    /// Whether the eligible rows are so few that all are read.
+    fn are_few(&self) -> bool {
+        let rows: u64 = self
+            .reaches
+            .iter()
+            .map(|reach| reach.eligible().len())
+            .sum();
+        if rows <= self.query.few.rows {
+            return true;
+        }
+        let mut bytes = 0;
+        for reach in &self.reaches {
+            let root = reach.segment().root;
+            let mut last = None;
+            for row in reach.eligible() {
+                let block = root.block_of(row).map(|(block, _)| block);
+                if block != last {
+                    last = block;
+                    let block = block.and_then(|block| root.blocks.get(block));
+                    bytes += block.map_or(0, |block| u64::from(block.len));
+                }
+                if bytes > self.query.few.bytes {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn weights(&self) -> Option<Weights<'_>> {
+        let terms = self.terms?;
+        Some(Weights::of(
+            self.snapshot,
+            &self.reaches,
+            terms,
+            self.query.bm25,
+        ))
+    }
+
+    /// The tail's part of both lanes.
+    fn lanes_of_tail(&self) -> Lanes {
+        let tail = self.snapshot.tail;
+        Lanes {
+            keyword: self
+                .weights()
+                .map(|weights| weights.rank_tail(tail, &self.visible)),
+            semantic: self
+                .vector
+                .map(|vector| vector.rank_tail(tail, &self.visible)),
+            are_whole: true,
+        }
+    }
+
+    /// The lanes where every eligible row has been read.
+    fn lanes_of_few(&self, records: &Records<'_>) -> Result<Lanes, SearchError> {
+        let mut lanes = self.lanes_of_tail();
+        if let (Some(lane), Some(weights)) = (&mut lanes.keyword, self.weights()) {
+            for reach in &self.reaches {
+                let rows = weights
+                    .score_rows(reach)
+                    .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
+                lane.extend(rows);
+            }
+        }
+        if let (Some(lane), Some(vector)) = (&mut lanes.semantic, self.vector) {
+            for reach in &self.reaches {
+                lane.extend(reach.eligible().iter().filter_map(|row| {
+                    let doc = Doc::Row(reach.index(), row);
+                    let (_, score) = vector.closest_of(records.get(doc)?)?;
+                    Some(Scored { doc, score })
+                }));
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// The lanes as lists and codes have them.
+    fn lanes_of_many(&self, shelf: &mut Shelf<'_>) -> Result<Lanes, SearchError> {
+        let mut lanes = self.lanes_of_tail();
+        let depth = self.cut.depth.max(self.spread());
+        if let (Some(lane), Some(weights)) = (&mut lanes.keyword, self.weights()) {
+            let wanted = Wanted {
+                k: depth,
+                least: self.cut.least,
+            };
+            for reach in &self.reaches {
+                let rows = weights
+                    .rank_rows(reach, wanted)
+                    .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
+                lanes.are_whole &= rows.len() < depth;
+                lane.extend(rows);
+            }
+        }
+        if let (Some(lane), Some(vector)) = (&mut lanes.semantic, self.vector) {
+            for (reach, probe) in self.reaches.iter().zip(&self.probes) {
+                let Some(probe) = probe else { continue };
+                let rows = probe.scan(reach, vector, depth, shelf)?;
+                lanes.are_whole &= rows.len() < depth && probe.is_exhaustive();
+                lane.extend(rows);
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// How many of the most promising records are looked at themselves.
+    fn spread(&self) -> usize {
+        let first = self.query.limit + (self.query.limit / 2).max(10);
+        first.saturating_mul(4_usize.saturating_pow(self.round))
+    }
+
+    /// The rows to fetch, by segment.
+    fn promising(&self, lanes: &Lanes, records: &Records<'_>) -> Vec<(usize, BTreeSet<u32>)> {
+        let (order, ..) = self.order(lanes, records);
+        let spread = self.spread();
+        let last = order.get(spread.saturating_sub(1)).map(|last| last.score);
+        let ties = order
+            .iter()
+            .skip(spread)
+            .take_while(|scored| Some(scored.score) == last)
+            .take(TIES)
+            .count();
+        let mut wanted: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+        for scored in order.iter().take(spread + ties) {
+            if let Doc::Row(segment, row) = scored.doc {
+                wanted.entry(segment).or_default().insert(row);
+            }
+        }
+        wanted.into_iter().collect()
+    }
+
+    fn fetch(
+        &self,
+        wanted: Vec<(usize, BTreeSet<u32>)>,
+        shelf: &mut Shelf<'_>,
+        records: &mut Records<'_>,
+    ) -> Result<(), SearchError> {
+        for (index, rows) in wanted {
+            if let Some(segment) = self.snapshot.segments.get(index) {
+                for (row, record) in shelf.records(*segment, &rows)? {
+                    records.put(index, row, record);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes out what the records say is not visible, and puts their cosines in the place
+    /// of estimates.
+    fn correct(&self, lanes: &mut Lanes, records: &Records<'_>) {
+        let is_visible = |doc: Doc| match doc {
+            Doc::Tail(_) => true,
+            Doc::Row(..) => records
+                .get(doc)
+                .is_none_or(|record| self.query.admits(record)),
+        };
+        if let Some(lane) = &mut lanes.keyword {
+            lane.retain(|scored| is_visible(scored.doc));
+        }
+        if let (Some(lane), Some(vector)) = (&mut lanes.semantic, self.vector) {
+            lane.retain(|scored| is_visible(scored.doc));
+            for scored in lane.iter_mut() {
+                if let (Doc::Row(..), Some(record)) = (scored.doc, records.get(scored.doc))
+                    && let Some((_, cosine)) = vector.closest_of(record)
+                {
+                    scored.score = cosine;
+                }
+            }
+        }
+    }
+
+    /// The order of the answer, and the lanes in theirs.
+    fn order(
+        &self,
+        lanes: &Lanes,
+        records: &Records<'_>,
+    ) -> (Vec<Scored>, Option<Ranked>, Option<Ranked>) {
+        let ranked = |lane: &Option<Vec<Scored>>| {
+            let depth = self.cut.depth.max(self.spread());
+            let cut = Cut { depth, ..self.cut };
+            lane.as_ref()
+                .map(|lane| Ranked::of(records, lane.iter().copied(), cut))
+        };
+        let (keyword, semantic) = (ranked(&lanes.keyword), ranked(&lanes.semantic));
+        let order = match (self.mode, &keyword, &semantic) {
+            (_, None, None) => {
+                // A listing: nothing is scored, so the newest come first.
+                let all = self.visible.numbers().map(|number| Scored {
+                    doc: Doc::Tail(number),
+                    score: 0.0,
+                });
+                let cut = Cut {
+                    least: None,
+                    ..self.cut
+                };
+                Ranked::of(records, all, cut).scored().to_vec()
+            }
+            (Mode::Hybrid, _, _) => {
+                let has_terms = self.terms.is_some_and(|terms| !terms.terms.is_empty());
+                let keyword = keyword.as_ref().filter(|_| has_terms);
+                self.fuse(records, keyword, semantic.as_ref())
+            }
+            (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
+                lane.scored().to_vec()
+            }
+            (Mode::Keyword, None, _) | (Mode::Semantic, _, None) => Vec::new(),
+        };
+        (order, keyword, semantic)
+    }
+
+    /// Fuses the lanes there are.
+    fn fuse(
+        &self,
+        records: &Records<'_>,
+        keyword: Option<&Ranked>,
+        semantic: Option<&Ranked>,
+    ) -> Vec<Scored> {
+        let lanes: Vec<&Ranked> = [keyword, semantic].into_iter().flatten().collect();
+        let fused = fusion::fuse(lanes.iter().map(|lane| {
+            let scored = lane.scored().iter().take(self.cut.depth);
+            scored.map(|scored| scored.doc)
+        }));
+        let scored = fused
+            .into_iter()
+            .map(|(doc, score)| Scored {
+                doc,
+                score: fusion::normalised(score, lanes.len()),
+            })
+            .filter(|scored| {
+                let least = self.query.min_score;
+                least.is_none_or(|least| scored.score >= least)
+            });
+        let whole = Cut {
+            depth: usize::MAX,
+            least: None,
+        };
+        Ranked::of(records, scored, whole).scored().to_vec()
+    }
+
+    /// How many visible records some lane has, as far as that is known without reading
+    /// them all.
+    fn matched(&self, lanes: &Lanes, ordered: usize) -> Result<u64, SearchError> {
+        let has_terms = self.terms.is_some_and(|terms| !terms.terms.is_empty());
+        let (keyword, semantic) = match (self.mode, &lanes.keyword, &lanes.semantic) {
+            (_, None, None) => return Ok(self.visible.numbers().count() as u64),
+            (Mode::Hybrid, _, _) if self.query.min_score.is_some() => return Ok(ordered as u64),
+            (Mode::Hybrid, keyword, semantic) => {
+                (keyword.as_ref().filter(|_| has_terms), semantic.as_ref())
+            }
+            (Mode::Keyword, keyword, _) => (keyword.as_ref(), None),
+            (Mode::Semantic, _, semantic) => (None, semantic.as_ref()),
+        };
+        let is_enough = |scored: &&Scored| self.cut.least.is_none_or(|least| scored.score >= least);
+        let lanes_have = |of: fn(Doc) -> bool| {
+            let all = [keyword, semantic].into_iter().flatten().flatten();
+            let docs: BTreeSet<Doc> = all
+                .filter(is_enough)
+                .map(|scored| scored.doc)
+                .filter(|doc| of(*doc))
+                .collect();
+            docs.len() as u64
+        };
+        if lanes.are_whole || self.cut.least.is_some() {
+            return Ok(lanes_have(|_| true));
+        }
+        let mut count = lanes_have(|doc| matches!(doc, Doc::Tail(_)));
+        for reach in &self.reaches {
+            let words = match keyword {
+                Some(_) => reach.matched()?,
+                None => 0,
+            };
+            let meanings = match semantic {
+                Some(_) => self.embedded(reach),
+                None => 0,
+            };
+            count += words.max(meanings);
+        }
+        Ok(count)
+    }
+
+    /// About how many eligible rows of a segment have vectors to compare with.
+    fn embedded(&self, reach: &Reach<'_>) -> u64 {
+        let root = reach.segment().root;
+        let compares = self.vector.is_none_or(|vector| {
+            root.vectors
+                .as_ref()
+                .is_some_and(|vectors| vectors.profile == vector.profile())
+        });
+        if compares {
+            reach.eligible().len().min(root.statistics.embedded)
+        } else {
+            0
+        }
+    }
+
+    fn coverage(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        let tail = self.snapshot.tail;
+        for doc in self.visible.numbers().filter_map(|number| tail.doc(number)) {
+            coverage.records += 1;
+            match &doc.record.embedding {
+                Embedding::None => {}
+                Embedding::Pending { .. } => coverage.pending += 1,
+                Embedding::Ready { chunks, .. } => {
+                    let compares = match self.vector {
+                        Some(vector) => vector.compares_with(doc),
+                        None => !doc.inverse_norms.is_empty(),
+                    };
+                    if compares {
+                        coverage.embedded += 1;
+                    } else if !chunks.is_empty() {
+                        coverage.pending += 1;
+                    }
+                }
+            }
+        }
+        for reach in &self.reaches {
+            let eligible = reach.eligible().len();
+            let statistics = &reach.segment().root.statistics;
+            let embedded = self.embedded(reach);
+            coverage.records += eligible;
+            coverage.embedded += embedded;
+            let due = statistics.pending + statistics.embedded - embedded.min(statistics.embedded);
+            coverage.pending += due.min(eligible.saturating_sub(embedded));
+        }
+        coverage
+    }
+}
+
+/// Rounds after which everything has been looked at in any case.
+const MOST_ROUNDS: u32 = 12;
 
 /// The query's vector, ready to be compared; says why if it had to do without.
 fn query_vector(
-    tail: &Tail,
+    snapshot: &Snapshot<'_>,
     query: &Query,
-    fetched: Option<Result<Vec<f32>, VectorUnavailable>>,
+    fetched: Option<&Result<Vec<f32>, VectorUnavailable>>,
     degraded: &mut Vec<Degraded>,
 ) -> Result<Option<QueryVector>, SearchError> {
     if query.mode == Mode::Keyword {
         return Ok(None);
     }
     let (profile, values) = match (&query.vector, fetched) {
-        (VectorSource::Given { profile, values }, _) => (profile, values.clone()),
+        (VectorSource::Given { profile, values }, _) => (profile, values),
         (VectorSource::Awaited { profile }, Some(Ok(values))) => (profile, values),
         (VectorSource::Awaited { .. }, Some(Err(unavailable))) => {
             degraded.push(Degraded::QueryVector {
-                reason: unavailable.reason,
+                reason: unavailable.reason.clone(),
             });
             return Ok(None);
         }
@@ -121,61 +553,5 @@ fn query_vector(
             return Ok(None);
         }
     };
-    QueryVector::of(tail, profile, &values).map(Some)
-}
-
-fn coverage(tail: &Tail, visible: &Visible, vector: Option<&QueryVector>) -> Coverage {
-    let mut coverage = Coverage::default();
-    for doc in visible.numbers().filter_map(|number| tail.doc(number)) {
-        coverage.records += 1;
-        match &doc.record.embedding {
-            Embedding::None => {}
-            Embedding::Pending { .. } => coverage.pending += 1,
-            Embedding::Ready { chunks, .. } => {
-                let compares = match vector {
-                    Some(vector) => vector.compares_with(doc),
-                    None => !doc.inverse_norms.is_empty(),
-                };
-                if compares {
-                    coverage.embedded += 1;
-                } else if !chunks.is_empty() {
-                    coverage.pending += 1;
-                }
-            }
-        }
-    }
-    coverage
-}
-
-/// Fuses the lanes there are; says how many records they have together.
-fn fuse(
-    tail: &Tail,
-    query: &Query,
-    keyword: Option<&Ranked>,
-    semantic: Option<&Ranked>,
-) -> (Vec<Scored>, usize) {
-    let lanes: Vec<&Ranked> = [keyword, semantic].into_iter().flatten().collect();
-    let fused = fusion::fuse(
-        lanes
-            .iter()
-            .map(|lane| lane.scored().iter().map(|scored| scored.doc)),
-    );
-    let scored = fused
-        .into_iter()
-        .map(|(doc, score)| Scored {
-            doc,
-            score: fusion::normalised(score, lanes.len()),
-        })
-        .filter(|scored| query.min_score.is_none_or(|least| scored.score >= least));
-    let whole = Cut {
-        depth: usize::MAX,
-        least: None,
-    };
-    let order = Ranked::of(tail, scored, whole);
-    let matched = if query.min_score.is_some() {
-        order.len()
-    } else {
-        lane::union(tail, &lanes)
-    };
-    (order.scored().to_vec(), matched)
+    QueryVector::of(snapshot, profile, values).map(Some)
 }

@@ -19,7 +19,7 @@ use super::SegmentError;
 /// Arrow allows 8 or more; blocks are small, so padding to 64 would be a good part of them.
 const ALIGNMENT_BYTES: usize = 8;
 /// The marker of a message and its length, before its metadata.
-const PREFIX_BYTES: usize = 8;
+pub(super) const PREFIX_BYTES: usize = 8;
 
 /// One record batch within a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// Whether bytes are those that were written.
-pub(super) fn check(
+pub(crate) fn check(
     part: &'static str,
     len: u64,
     crc: u32,

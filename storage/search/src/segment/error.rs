@@ -3,6 +3,10 @@
 
 use arrow_schema::ArrowError;
 
+use crate::ivf::{CentroidsError, ScanError};
+use crate::postings::PostingsError;
+use crate::record::RecordError;
+
 /// Why a segment could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
@@ -47,6 +51,18 @@ pub enum SegmentError {
     /// The statistics are not what they should be.
     #[error("the statistics cannot be read")]
     Statistics(#[source] serde_json::Error),
+    /// Posting lists could not be written or read.
+    #[error("posting lists")]
+    Postings(#[source] PostingsError),
+    /// The centroids cannot be read.
+    #[error("centroids")]
+    Centroids(#[source] CentroidsError),
+    /// The entries of a list of vectors cannot be read.
+    #[error("codes of vectors")]
+    Codes(#[source] ScanError),
+    /// The records of a block cannot be read.
+    #[error("records")]
+    Records(#[source] RecordError),
     /// Arrow refused.
     #[error("{part} does not follow Arrow's format")]
     Arrow {

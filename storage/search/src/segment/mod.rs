@@ -5,12 +5,20 @@
 //! log: callers fetch ranges and say what rows mean beyond their record columns.
 
 mod blocks;
+mod columns;
 mod error;
+mod flat;
+pub mod index;
+mod replaced;
 mod root;
+mod vectors;
 
+pub(crate) use blocks::check as check_part;
 pub use blocks::{Block, BlockWriter, checksum, read_block};
 pub use error::SegmentError;
-pub use root::{Root, Statistics};
+pub use replaced::{Replaced, ReplacedIn, Replacement, VectorState};
+pub use root::{Postings, Root, ScopeRun, Statistics};
+pub use vectors::Vectors;
 
 #[cfg(test)]
 mod tests;

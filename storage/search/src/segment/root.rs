@@ -5,30 +5,32 @@
 //! list without items, because a range of the rows' file does not say its schema.
 
 use std::io::Cursor;
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StructBuilder, UInt32Builder, UInt64Builder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StructArray, new_empty_array};
-use arrow_buffer::OffsetBuffer;
+use arrow_array::{RecordBatch, StructArray};
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{Block, arrow, check};
+use super::columns::{self, Tables};
 use super::error::SegmentError;
+use super::replaced::Replaced;
+use super::vectors::Vectors;
+use crate::bm25::Totals;
+use crate::ivf::{Bits, Centroids};
+use crate::postings::{Directory, TermHash};
+use crate::record::ScopePath;
 
 /// The version of the format, in the schema metadata.
 const FORMAT: &str = "segment/1";
 const FORMAT_KEY: &str = "ostraca.format";
 const STATISTICS_KEY: &str = "ostraca.segment";
 const PART: &str = "the root";
-const BLOCKS: &str = "row_blocks";
-const ROW: &str = "row";
 
 /// What a segment holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,52 @@ pub struct Statistics {
     pub first: u64,
     /// The last.
     pub last: u64,
+    /// Sum of the lengths of the live rows in words.
+    pub length: u64,
+    /// Live rows with vectors.
+    pub embedded: u64,
+    /// Live rows that are due for vectors.
+    pub pending: u64,
+    /// Live rows whose status is another than active.
+    pub inactive: u64,
+}
+
+impl Statistics {
+    /// What the live rows add to the statistics of the collection.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            records: self.live,
+            length: self.length,
+        }
+    }
+}
+
+/// Where posting lists lie.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Postings {
+    /// Which bytes of the blob a term needs.
+    pub directory: Directory,
+    /// Where the blob begins in its file.
+    pub at: u64,
+}
+
+impl Postings {
+    /// The bytes to fetch for a term, if it can have a list.
+    pub fn locate(&self, term: TermHash) -> Option<Range<u64>> {
+        let range = self.directory.locate(term)?;
+        Some(self.at + range.start..self.at + range.end)
+    }
+}
+
+/// Rows that lie behind each other because they have the same realm and scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeRun {
+    /// The realm.
+    pub realm: String,
+    /// The scope.
+    pub scope: ScopePath,
+    /// How many rows.
+    pub rows: u32,
 }
 
 /// The root of a segment.
@@ -52,26 +100,105 @@ pub struct Root {
     pub schema: SchemaRef,
     /// The blocks of its rows.
     pub blocks: Vec<Block>,
+    /// Its posting lists.
+    pub postings: Postings,
+    /// Its vectors, if it has any.
+    pub vectors: Option<Vectors>,
+    /// The scopes of the live rows, in their order; empty if they are very many.
+    pub runs: Vec<ScopeRun>,
+    /// When live rows expire, and which, in the order of time.
+    pub expiring: Vec<(i64, u32)>,
+    /// Rows of older segments that its own replace.
+    pub replaced: Replaced,
+    /// The first row of each block.
+    starts: Vec<u32>,
+}
+
+/// What the metadata says besides the statistics.
+#[derive(Debug, Serialize, Deserialize)]
+struct Described {
+    #[serde(flatten)]
+    statistics: Statistics,
+    postings_at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vectors: Option<DescribedVectors>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct DescribedVectors {
+    profile: String,
+    bits: u8,
+    at: u64,
 }
 
 impl Root {
+    /// A root over rows in these blocks.
+    pub fn new(statistics: Statistics, schema: SchemaRef, blocks: Vec<Block>) -> Self {
+        let starts = blocks
+            .iter()
+            .scan(0_u32, |next, block| {
+                let start = *next;
+                *next = next.saturating_add(block.rows);
+                Some(start)
+            })
+            .collect();
+        Self {
+            statistics,
+            schema,
+            blocks,
+            postings: Postings::default(),
+            vectors: None,
+            runs: Vec::new(),
+            expiring: Vec::new(),
+            replaced: Replaced::default(),
+            starts,
+        }
+    }
+
+    /// The block of a row: its number, and the row's place in it.
+    pub fn block_of(&self, row: u32) -> Option<(usize, u32)> {
+        let after = self.starts.partition_point(|start| *start <= row);
+        let block = after.checked_sub(1)?;
+        let within = row - self.starts.get(block)?;
+        (within < self.blocks.get(block)?.rows).then_some((block, within))
+    }
+
     /// The root as a file.
     pub fn encode(&self) -> Result<Bytes, SegmentError> {
-        let blocks = blocks_array(&self.blocks);
-        let row = row_array(&self.schema)?;
-        let statistics =
-            serde_json::to_string(&self.statistics).map_err(SegmentError::Statistics)?;
+        let described = Described {
+            statistics: self.statistics.clone(),
+            postings_at: self.postings.at,
+            vectors: self.vectors.as_ref().map(|vectors| DescribedVectors {
+                profile: vectors.profile.clone(),
+                bits: match vectors.layout.bits {
+                    Bits::Four => 4,
+                    Bits::Eight => 8,
+                },
+                at: vectors.at,
+            }),
+        };
+        let described = serde_json::to_string(&described).map_err(SegmentError::Statistics)?;
+        let lists: Vec<(u32, u32)> = self.vectors.iter().flat_map(Vectors::lists).collect();
+        let (fields, arrays) = columns::write(Tables {
+            schema: &self.schema,
+            blocks: &self.blocks,
+            directory: &self.postings.directory.encode(),
+            centroids: self
+                .vectors
+                .as_ref()
+                .map(|vectors| vectors.centroids.encode())
+                .as_deref(),
+            lists: &lists,
+            runs: &self.runs,
+            expiring: &self.expiring,
+            replaced: &self.replaced,
+        })?;
         let metadata = [
             (FORMAT_KEY.to_owned(), FORMAT.to_owned()),
-            (STATISTICS_KEY.to_owned(), statistics),
-        ];
-        let fields = vec![
-            Field::new(BLOCKS, blocks.data_type().clone(), false),
-            Field::new(ROW, row.data_type().clone(), false),
+            (STATISTICS_KEY.to_owned(), described),
         ];
         let schema = Arc::new(Schema::new(fields).with_metadata(metadata.into()));
-        let batch =
-            RecordBatch::try_new(Arc::clone(&schema), vec![blocks, row]).map_err(arrow(PART))?;
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(arrow(PART))?;
         let options =
             IpcWriteOptions::try_new(8, false, MetadataVersion::V5).map_err(arrow(PART))?;
         let mut writer =
@@ -93,109 +220,51 @@ impl Root {
                 });
             }
         }
-        let statistics = schema
-            .metadata()
-            .get(STATISTICS_KEY)
-            .map_or("", String::as_str);
-        let statistics = serde_json::from_str(statistics).map_err(SegmentError::Statistics)?;
+        let described = schema.metadata().get(STATISTICS_KEY);
+        let described: Described = serde_json::from_str(described.map_or("", String::as_str))
+            .map_err(SegmentError::Statistics)?;
         let batch = reader
             .next()
             .ok_or(SegmentError::Missing { part: PART })?
             .map_err(arrow(PART))?;
-        Ok(Self {
-            statistics,
-            schema: row_schema(&batch)?,
-            blocks: read_blocks(&batch)?,
-        })
+        let directory = Directory::decode(columns::bytes(&batch, columns::DIRECTORY)?)
+            .map_err(SegmentError::Postings)?;
+        let vectors = match described.vectors {
+            Some(said) => Some(vectors(said, &batch)?),
+            None => None,
+        };
+        let row: &StructArray = columns::items(&batch, columns::ROW)?;
+        let schema = Arc::new(Schema::new(row.fields().clone()));
+        let mut root = Self::new(described.statistics, schema, columns::blocks(&batch)?);
+        root.postings = Postings {
+            directory,
+            at: described.postings_at,
+        };
+        root.vectors = vectors;
+        root.runs = columns::runs(&batch)?;
+        root.expiring = columns::expiring(&batch)?;
+        root.replaced = columns::replaced(&batch)?;
+        Ok(root)
     }
 }
 
-fn block_fields() -> Fields {
-    Fields::from(vec![
-        Field::new("offset", DataType::UInt64, false),
-        Field::new("len", DataType::UInt32, false),
-        Field::new("rows", DataType::UInt32, false),
-        Field::new("crc", DataType::UInt32, false),
-    ])
-}
-
-fn blocks_array(blocks: &[Block]) -> ArrayRef {
-    let (mut offsets, mut lens) = (UInt64Builder::new(), UInt32Builder::new());
-    let (mut rows, mut crcs) = (UInt32Builder::new(), UInt32Builder::new());
-    for block in blocks {
-        offsets.append_value(block.offset);
-        lens.append_value(block.len);
-        rows.append_value(block.rows);
-        crcs.append_value(block.crc);
-    }
-    let items = StructBuilder::new(
-        block_fields(),
-        vec![
-            Box::new(offsets),
-            Box::new(lens),
-            Box::new(rows),
-            Box::new(crcs),
-        ],
-    );
-    let field = Field::new("item", DataType::Struct(block_fields()), false);
-    let mut list = ListBuilder::new(items).with_field(field);
-    for _ in blocks {
-        list.values().append(true);
-    }
-    list.append(true);
-    Arc::new(list.finish())
-}
-
-fn read_blocks(batch: &RecordBatch) -> Result<Vec<Block>, SegmentError> {
-    let missing = || SegmentError::Missing { part: BLOCKS };
-    let list = column(batch, BLOCKS)?;
-    let items = list.values().as_struct_opt().ok_or_else(missing)?;
-    let part = |name: &str| items.column_by_name(name).ok_or_else(missing);
-    let offsets = part("offset")?
-        .as_primitive_opt::<UInt64Type>()
-        .ok_or_else(missing)?;
-    let small = |name: &str| {
-        part(name)?
-            .as_primitive_opt::<UInt32Type>()
-            .ok_or_else(missing)
+fn vectors(said: DescribedVectors, batch: &RecordBatch) -> Result<Vectors, SegmentError> {
+    let centroids = Centroids::decode(columns::bytes(batch, columns::CENTROIDS)?)
+        .map_err(SegmentError::Centroids)?;
+    let lists = columns::lists(batch)?;
+    let bits = match said.bits {
+        4 => Bits::Four,
+        8 => Bits::Eight,
+        bits => {
+            return Err(SegmentError::Format {
+                found: format!("codes of {bits} bits"),
+            });
+        }
     };
-    let (lens, rows, crcs) = (small("len")?, small("rows")?, small("crc")?);
-    Ok(offsets
-        .values()
-        .iter()
-        .zip(lens.values())
-        .zip(rows.values())
-        .zip(crcs.values())
-        .map(|(((offset, len), rows), crc)| Block {
-            offset: *offset,
-            len: *len,
-            rows: *rows,
-            crc: *crc,
-        })
-        .collect())
-}
-
-/// The type of the rows, as a list without items.
-fn row_array(schema: &SchemaRef) -> Result<ArrayRef, SegmentError> {
-    let items = new_empty_array(&DataType::Struct(schema.fields().clone()));
-    let field = Arc::new(Field::new("item", items.data_type().clone(), false));
-    let offsets = OffsetBuffer::from_lengths([0]);
-    let list = ListArray::try_new(field, offsets, items, None).map_err(arrow(PART))?;
-    Ok(Arc::new(list))
-}
-
-fn row_schema(batch: &RecordBatch) -> Result<SchemaRef, SegmentError> {
-    let list = column(batch, ROW)?;
-    let items: &StructArray = list
-        .values()
-        .as_struct_opt()
-        .ok_or(SegmentError::Missing { part: ROW })?;
-    Ok(Arc::new(Schema::new(items.fields().clone())))
-}
-
-fn column<'a>(batch: &'a RecordBatch, name: &'static str) -> Result<&'a ListArray, SegmentError> {
-    batch
-        .column_by_name(name)
-        .and_then(|column| column.as_list_opt::<i32>())
-        .ok_or(SegmentError::Missing { part: name })
+    if lists.len() != centroids.lists() {
+        return Err(SegmentError::Missing {
+            part: "a list of vectors",
+        });
+    }
+    Ok(Vectors::new(said.profile, centroids, bits, said.at, lists))
 }

@@ -34,16 +34,14 @@ fn written() -> (Bytes, Root) {
     }
     let (rest, blocks) = writer.finish().unwrap();
     file.extend_from_slice(&rest);
-    let root = Root {
-        statistics: Statistics {
-            rows: 6,
-            live: 5,
-            first: 1,
-            last: 9,
-        },
-        schema: record::schema(),
-        blocks,
+    let statistics = Statistics {
+        rows: 6,
+        live: 5,
+        first: 1,
+        last: 9,
+        ..Statistics::default()
     };
+    let root = Root::new(statistics, record::schema(), blocks);
     (file.into(), root)
 }
 
@@ -70,11 +68,7 @@ fn a_root_comes_back_as_it_was() {
     let bytes = root.encode().unwrap();
     let (len, crc) = (bytes.len() as u64, checksum(&bytes));
     assert_eq!(Root::decode(&bytes, len, crc).unwrap(), root);
-    let empty = Root {
-        statistics: Statistics::default(),
-        schema: Arc::clone(&root.schema),
-        blocks: Vec::new(),
-    };
+    let empty = Root::new(Statistics::default(), Arc::clone(&root.schema), Vec::new());
     let bytes = empty.encode().unwrap();
     let (len, crc) = (bytes.len() as u64, checksum(&bytes));
     assert_eq!(Root::decode(&bytes, len, crc).unwrap(), empty);

@@ -4,6 +4,8 @@ use super::*;
 use crate::answer::Degraded;
 use crate::query::{Mode, VectorSource};
 use crate::record::{Chunk, Embedding, Record, ScopePath};
+use crate::segment::Replaced;
+use crate::tail::Tail;
 
 const PROFILE: &str = "minilm";
 
@@ -46,9 +48,16 @@ fn query(text: &str, mode: Mode, vector: VectorSource) -> Query {
 }
 
 fn run(tail: &Tail, query: Query) -> Result<Answer, SearchError> {
-    let (mut search, _) = Search::begin(query);
-    search.feed(vec![Fetched::Checkpoint(Arc::default())])?;
-    match search.feed(vec![Fetched::Tail(tail)])? {
+    run_with(tail, query, None)
+}
+
+fn run_with(
+    tail: &Tail,
+    query: Query,
+    vector: Option<Result<Vec<f32>, VectorUnavailable>>,
+) -> Result<Answer, SearchError> {
+    let nothing = Replaced::default();
+    match Search::new(query, vector).step(&Snapshot::of_tail(tail, &nothing))? {
         Step::Done(answer) => Ok(answer),
         Step::Need(reads) => panic!("needs {reads:?}"),
     }
@@ -60,78 +69,6 @@ fn ids(answer: &Answer) -> Vec<&str> {
         .iter()
         .map(|hit| hit.record.id.as_str())
         .collect()
-}
-
-#[test]
-fn the_vector_is_fetched_in_parallel_with_the_tail() {
-    let awaited = VectorSource::Awaited {
-        profile: PROFILE.to_owned(),
-    };
-    let (mut search, first) = Search::begin(query("pump", Mode::Hybrid, awaited.clone()));
-    assert_eq!(first, Step::Need(vec![Read::Checkpoint]));
-    let second = search
-        .feed(vec![Fetched::Checkpoint(Arc::default())])
-        .unwrap();
-    assert_eq!(second, Step::Need(vec![Read::Tail, Read::QueryVector]));
-    let tail = tail([embedded("a", "pump", &[&[1.0, 0.0]])]);
-    let third = search.feed(vec![
-        Fetched::Tail(&tail),
-        Fetched::QueryVector(Ok(vec![1.0, 0.0])),
-    ]);
-    assert!(matches!(third, Ok(Step::Done(answer)) if ids(&answer) == ["a"]));
-
-    let (mut keyword, _) = Search::begin(query("pump", Mode::Keyword, awaited));
-    let second = keyword
-        .feed(vec![Fetched::Checkpoint(Arc::default())])
-        .unwrap();
-    assert_eq!(second, Step::Need(vec![Read::Tail]));
-}
-
-#[test]
-fn segments_are_refused_and_never_passed_over() {
-    let segment = Segment {
-        id: "s1".to_owned(),
-        records: 1,
-        dead: 0,
-        vectors: 0,
-        root_bytes: 1,
-        total_bytes: 1,
-    };
-    let (mut search, _) = Search::begin(Query::new(0));
-    let fed = search.feed(vec![Fetched::Checkpoint(Arc::new(Checkpoint {
-        segments: vec![segment],
-    }))]);
-    assert_eq!(fed, Err(SearchError::UnsupportedSegments { count: 1 }));
-}
-
-#[test]
-fn what_was_not_asked_for_is_refused() {
-    let empty = Tail::new();
-    let (mut search, _) = Search::begin(Query::new(0));
-    assert_eq!(
-        search.feed(vec![Fetched::Tail(&empty)]),
-        Err(SearchError::Unexpected {
-            needed: "a checkpoint",
-            fed: "the tail"
-        })
-    );
-    search
-        .feed(vec![Fetched::Checkpoint(Arc::default())])
-        .unwrap();
-    assert!(search.feed(vec![]).is_err());
-    assert!(
-        search
-            .feed(vec![
-                Fetched::Tail(&empty),
-                Fetched::QueryVector(Ok(vec![]))
-            ])
-            .is_err()
-    );
-    assert!(matches!(
-        search.feed(vec![Fetched::Tail(&empty)]),
-        Ok(Step::Done(_))
-    ));
-    assert!(search.feed(vec![Fetched::Tail(&empty)]).is_err());
 }
 
 #[test]
@@ -155,10 +92,10 @@ fn a_dimension_mismatch_says_both() {
         "query vector of profile `minilm`: expected 768 got 512"
     );
     let refused = run(&tail, query("x", Mode::Hybrid, given(&[f32::NAN; 768]))).unwrap_err();
-    assert_eq!(
+    assert!(matches!(
         refused,
         SearchError::Vector(crate::vector::VectorError::NotFinite { position: 0 })
-    );
+    ));
 }
 
 #[test]
@@ -221,20 +158,10 @@ fn a_failed_vector_leaves_keywords_and_says_so() {
         };
         let mut asked = query("pump", mode, awaited);
         asked.min_score = Some(0.9);
-        let (mut search, _) = Search::begin(asked);
-        search
-            .feed(vec![Fetched::Checkpoint(Arc::default())])
-            .unwrap();
         let failure = VectorUnavailable {
             reason: "timeout after 2 s".to_owned(),
         };
-        let step = search.feed(vec![
-            Fetched::Tail(&tail),
-            Fetched::QueryVector(Err(failure)),
-        ]);
-        let Ok(Step::Done(answer)) = step else {
-            panic!("{step:?}");
-        };
+        let answer = run_with(&tail, asked, Some(Err(failure))).unwrap();
         assert_eq!(ids(&answer), ["a"], "{mode:?}");
         assert_eq!(
             answer.degraded,

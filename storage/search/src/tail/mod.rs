@@ -67,7 +67,7 @@ impl Tail {
         self.count_vectors(&record, Change::Add);
         self.numbers.insert(record.id.clone(), number);
         self.docs.push(Some(Doc {
-            inverse_norms: inverse_norms(&record.embedding),
+            inverse_norms: vector::inverse_norms(&record.embedding),
             length: terms.length,
             record,
         }));
@@ -150,7 +150,7 @@ impl Tail {
     fn replace_in_place(&mut self, number: u32, record: Arc<Record>) -> Option<Arc<Record>> {
         self.count_vectors(&record, Change::Add);
         let slot = self.docs.get_mut(number as usize)?.as_mut()?;
-        slot.inverse_norms = inverse_norms(&record.embedding);
+        slot.inverse_norms = vector::inverse_norms(&record.embedding);
         let replaced = std::mem::replace(&mut slot.record, record);
         self.count_vectors(&replaced, Change::Remove);
         Some(replaced)
@@ -205,23 +205,6 @@ impl Tail {
 enum Change {
     Add,
     Remove,
-}
-
-fn inverse_norms(embedding: &Embedding) -> Vec<f64> {
-    let Embedding::Ready { chunks, .. } = embedding else {
-        return Vec::new();
-    };
-    let dimension = chunks.first().map(|chunk| chunk.vector.len());
-    let is_sound = chunks
-        .iter()
-        .all(|chunk| vector::check(&chunk.vector, dimension).is_ok());
-    if !is_sound {
-        return Vec::new();
-    }
-    chunks
-        .iter()
-        .map(|chunk| vector::inverse_norm(&chunk.vector))
-        .collect()
 }
 
 #[cfg(test)]

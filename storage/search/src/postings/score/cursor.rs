@@ -4,6 +4,7 @@
 use super::{Scoring, Weighted};
 use crate::postings::PostingsError;
 use crate::postings::impact;
+use crate::postings::list::BLOCK;
 use crate::postings::seek::Seeker;
 
 /// One term of the query.
@@ -14,7 +15,7 @@ pub(super) struct Cursor<'a> {
     scoring: Scoring,
     /// The most that a posting of each block scores.
     bounds: Vec<f64>,
-    /// What the list gave in the window, as rows and scores.
+    /// What the list gave in the window, as ascending rows and scores.
     window: Vec<(u32, f64)>,
     /// How far `window` has been read.
     read: usize,
@@ -78,14 +79,40 @@ impl<'a> Cursor<'a> {
         mut each: impl FnMut(u32, f64),
     ) -> Result<(), PostingsError> {
         let mut window = std::mem::take(&mut self.window);
-        window.clear();
-        self.read = 0;
         let drained = self.drain_to(end, |doc, score| {
             window.push((doc, score));
             each(doc, score);
         });
         self.window = window;
         drained
+    }
+
+    /// What the term adds to the score of a row that is not below the place, kept for
+    /// [`Self::kept`].
+    pub(super) fn keep(&mut self, doc: u32) -> Result<Option<f64>, PostingsError> {
+        let Some(posting) = self.seeker.find(doc)? else {
+            return Ok(None);
+        };
+        let Weighted { weight, .. } = self.list;
+        let score = self.scoring.score(weight, posting.tf, posting.length);
+        self.window.push((doc, score));
+        Ok(Some(score))
+    }
+
+    /// Forgets what was kept of the window before.
+    pub(super) fn forget(&mut self) {
+        self.window.clear();
+        self.read = 0;
+    }
+
+    /// About how many postings lie in so many rows.
+    pub(super) fn expected(&self, rows: usize) -> usize {
+        let list = self.list.list;
+        let first = list.first_of(0).unwrap_or_default();
+        let last = list.first_of(list.blocks().saturating_sub(1));
+        let span = u64::from(last.unwrap_or_default() - first) + BLOCK as u64;
+        let expected = u64::from(list.document_frequency()) * rows as u64 / span;
+        usize::try_from(expected).unwrap_or(usize::MAX)
     }
 
     /// What the term adds to the score of a row of the window; rows ascend.
@@ -98,14 +125,5 @@ impl<'a> Cursor<'a> {
         };
         let (found, score) = self.window.get(self.read)?;
         (*found == doc).then_some(*score)
-    }
-
-    /// What the term adds to the score of a row that is not below the place.
-    pub(super) fn find(&mut self, doc: u32) -> Result<Option<f64>, PostingsError> {
-        let posting = self.seeker.find(doc)?;
-        Ok(posting.map(|posting| {
-            self.scoring
-                .score(self.list.weight, posting.tf, posting.length)
-        }))
     }
 }

@@ -14,6 +14,9 @@ use crate::postings::PostingsError;
 /// row in thirty has its own block in each.
 const WINDOW: usize = 4096;
 
+/// What looking up a row costs against going through one more posting.
+const LOOK_UP: usize = 8;
+
 /// What is wanted of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
@@ -86,8 +89,8 @@ struct Search<'a> {
     /// The others, with what they and those before them add at most; ascending by what
     /// each adds.
     rest: Vec<(usize, f64)>,
-    /// What each of the others adds to the row that is being looked at.
-    added: Vec<(usize, f64)>,
+    /// Rows of the window that may be among the best, ascending.
+    candidates: Vec<u32>,
     scores: Scores,
     next: u64,
 }
@@ -103,7 +106,7 @@ impl<'a> Search<'a> {
             cursors,
             essential: Vec::new(),
             rest: Vec::new(),
-            added: Vec::new(),
+            candidates: Vec::new(),
             scores: Scores::new(),
             next: 0,
         }
@@ -124,6 +127,7 @@ impl<'a> Search<'a> {
             let Some(cursor) = cursors.get_mut(place) else {
                 continue;
             };
+            cursor.forget();
             cursor.seeker.skip_to(from)?;
             let Some(next) = cursor.seeker.next_at_least() else {
                 continue;
@@ -206,54 +210,77 @@ impl<'a> Search<'a> {
         best: &mut Best,
         accept: &mut impl FnMut(u32) -> bool,
     ) -> Result<(), PostingsError> {
-        let mut scores = std::mem::replace(&mut self.scores, Scores::none());
-        let others = self.rest.last().map_or(0.0, |(_, sum)| *sum);
-        let mut decided = Ok(());
-        scores.each(|offset, score| {
-            let doc = window.start.saturating_add(offset);
-            if decided.is_err() || !best.may_take(score + others) || !accept(doc) {
-                return;
+        let doc_of = |offset: u32| window.start.saturating_add(offset);
+        if self.rest.is_empty() {
+            // Terms were gone through in their order: the sums are the scores.
+            self.scores.each(|offset, score| {
+                let doc = doc_of(offset);
+                if best.may_take(score) && accept(doc) {
+                    best.offer(Scored { doc, score });
+                }
+            });
+        } else {
+            self.look_up(window, best, accept)?;
+            for offset in &self.candidates {
+                let doc = doc_of(*offset);
+                let mut score = 0.0;
+                for place in &self.live {
+                    let cursor = self.cursors.get_mut(*place);
+                    score += cursor.and_then(|cursor| cursor.kept(doc)).unwrap_or(0.0);
+                }
+                best.offer(Scored { doc, score });
             }
-            match self.whole(doc, score, best) {
-                Ok(Some(score)) => best.offer(Scored { doc, score }),
-                Ok(None) => {}
-                Err(error) => decided = Err(error),
-            }
-        });
-        scores.clear();
-        self.scores = scores;
-        decided
+        }
+        self.scores.clear();
+        Ok(())
     }
 
-    /// The whole score of a row, unless it cannot be among the best.
-    fn whole(&mut self, doc: u32, score: f64, best: &Best) -> Result<Option<f64>, PostingsError> {
-        self.added.clear();
-        let mut sum = score;
-        for (place, others) in self.rest.iter().rev() {
-            if !best.may_take(sum + others) {
-                return Ok(None);
+    /// Adds what the other terms give to the rows that may be among the best, and leaves
+    /// only these as candidates.
+    fn look_up(
+        &mut self,
+        window: Window,
+        best: &Best,
+        accept: &mut impl FnMut(u32) -> bool,
+    ) -> Result<(), PostingsError> {
+        let Self {
+            cursors,
+            rest,
+            candidates,
+            scores,
+            ..
+        } = self;
+        let others = rest.last().map_or(0.0, |(_, sum)| *sum);
+        candidates.clear();
+        scores.each(|offset, score| {
+            if best.may_take(score + others) && accept(window.start.saturating_add(offset)) {
+                candidates.push(offset);
             }
-            let Some(cursor) = self.cursors.get_mut(*place) else {
+        });
+        for (place, others) in rest.iter().rev() {
+            candidates.retain(|offset| best.may_take(scores.get(*offset) + others));
+            if candidates.is_empty() {
+                break;
+            }
+            let Some(cursor) = cursors.get_mut(*place) else {
                 continue;
             };
-            if let Some(added) = cursor.find(doc)? {
-                sum += added;
-                self.added.push((*place, added));
+            if candidates.len() * LOOK_UP > cursor.expected(WINDOW) {
+                cursor.seeker.seek(window.start)?;
+                cursor.keep_to(window.end, |doc, score| {
+                    scores.add(doc.wrapping_sub(window.start), score);
+                })?;
+            } else {
+                for offset in candidates.iter() {
+                    let found = cursor.keep(window.start.saturating_add(*offset))?;
+                    if let Some(score) = found {
+                        scores.add(*offset, score);
+                    }
+                }
             }
         }
-        if self.added.is_empty() {
-            // Terms were gone through in their order: the sum is the score.
-            return Ok(Some(score));
-        }
-        for place in &self.essential {
-            if let Some(added) = self.cursors.get_mut(*place).and_then(|c| c.kept(doc)) {
-                self.added.push((*place, added));
-            }
-        }
-        self.added.sort_unstable_by_key(|(place, _)| *place);
-        Ok(Some(
-            self.added.iter().fold(0.0, |sum, (_, added)| sum + added),
-        ))
+        candidates.retain(|offset| best.may_take(scores.get(*offset)));
+        Ok(())
     }
 }
 
@@ -272,11 +299,8 @@ impl Scores {
         }
     }
 
-    fn none() -> Self {
-        Self {
-            scores: Vec::new(),
-            present: Vec::new(),
-        }
+    fn get(&self, offset: u32) -> f64 {
+        self.scores.get(offset as usize).copied().unwrap_or(0.0)
     }
 
     fn add(&mut self, offset: u32, score: f64) {

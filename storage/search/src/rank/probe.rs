@@ -1,0 +1,154 @@
+//! Probing a segment's vectors: which lists to read for a query, and the rows whose
+//! codes promise most.
+//!
+//! How much is read follows from the effort, the number of vectors and the share of rows
+//! that are eligible. What it finds is a guess that the records themselves correct.
+
+use super::doc::{Doc, Scored};
+use super::reach::{Reach, selectivity};
+use super::semantic::QueryVector;
+use super::shelf::{Shelf, unreadable};
+use crate::ivf::{Candidates, Effort, Place, RankedList, Run, plan, scan};
+use crate::query::{self, Query};
+use crate::segment::{SegmentError, Vectors};
+use crate::snapshot::SegmentRef;
+use crate::step::SearchError;
+
+/// Bytes of codes that are read of 100,000 vectors; of more, by the square root.
+const BYTES: f64 = 1_000_000.0;
+const VECTORS: f64 = 100_000.0;
+/// Ranges in which they are read.
+const RANGES: f64 = 5.0;
+/// The most ranges, however large the effort.
+const MOST_RANGES: f64 = 256.0;
+
+/// The lists that a query reads of a segment.
+#[derive(Debug)]
+pub(super) struct Probe<'a> {
+    segment: SegmentRef<'a>,
+    vectors: &'a Vectors,
+    ranked: Vec<RankedList>,
+    runs: Vec<Run>,
+}
+
+impl<'a> Probe<'a> {
+    /// The lists to read; nothing if the segment has no vectors to compare with.
+    pub(super) fn of(
+        segment: SegmentRef<'a>,
+        query: &Query,
+        vector: &QueryVector,
+        round: u32,
+    ) -> Option<Self> {
+        let vectors = segment.root.vectors.as_ref()?;
+        if vectors.profile != vector.profile()
+            || vectors.layout.dimension != vector.prepared().dimension()
+        {
+            return None;
+        }
+        let ranked = vectors.centroids.rank(vector.prepared());
+        let sizes = vectors.sizes();
+        let effort = effort(segment, query, round);
+        Some(Self {
+            segment,
+            vectors,
+            runs: plan(&ranked, &sizes, effort),
+            ranked,
+        })
+    }
+
+    /// Whether it reads all there is.
+    pub(super) fn is_exhaustive(&self) -> bool {
+        let read: usize = self.runs.iter().map(|run| run.end - run.start).sum();
+        read == self.ranked.len() || {
+            let sizes = self.vectors.sizes();
+            let bytes = |run: &Run| -> u64 {
+                sizes
+                    .get(run.start..run.end)
+                    .unwrap_or_default()
+                    .iter()
+                    .sum()
+            };
+            self.runs.iter().map(bytes).sum::<u64>() == sizes.iter().sum::<u64>()
+        }
+    }
+
+    /// Asks for its lists, so that they are fetched beside whatever else is missing.
+    pub(super) fn request(&self, shelf: &mut Shelf<'_>) -> Result<(), SearchError> {
+        for run in &self.runs {
+            shelf.entries(self.segment, self.vectors, run.start..run.end)?;
+        }
+        Ok(())
+    }
+
+    /// The eligible rows whose codes promise most, with estimates of their cosines; some
+    /// are missing if lists are.
+    pub(super) fn scan(
+        &self,
+        reach: &Reach<'_>,
+        vector: &QueryVector,
+        limit: usize,
+        shelf: &mut Shelf<'_>,
+    ) -> Result<Vec<Scored>, SearchError> {
+        let mut scores = vec![0.0_f32; self.ranked.len()];
+        for list in &self.ranked {
+            if let Some(score) = scores.get_mut(list.list) {
+                *score = list.score;
+            }
+        }
+        let mut candidates = Candidates::new(limit);
+        let eligible = reach.eligible();
+        for run in &self.runs {
+            let lists = shelf.entries(self.segment, self.vectors, run.start..run.end)?;
+            for (list, entries) in lists.into_iter().flatten() {
+                let base = scores.get(list).copied().unwrap_or_default();
+                scan(
+                    self.vectors.layout,
+                    vector.prepared(),
+                    base,
+                    &entries,
+                    |row| eligible.contains(row),
+                    |place: Place, score| candidates.offer(place, score),
+                )
+                .map_err(|error| unreadable(self.segment, SegmentError::Codes(error)))?;
+            }
+        }
+        Ok(candidates
+            .into_sorted()
+            .into_iter()
+            .map(|candidate| Scored {
+                doc: Doc::Row(reach.index(), candidate.place.doc),
+                score: f64::from(candidate.score),
+            })
+            .collect())
+    }
+}
+
+/// What may be read of a segment.
+fn effort(segment: SegmentRef<'_>, query: &Query, round: u32) -> Effort {
+    let factor = match query.effort {
+        query::Effort::Fast => 0.5,
+        query::Effort::Balanced => 1.0,
+        query::Effort::Thorough => 4.0,
+        query::Effort::Exact => {
+            // Everything is one range.
+            return Effort {
+                bytes: u64::MAX,
+                ranges: 1,
+            };
+        }
+    };
+    let vectors = segment.root.statistics.embedded.max(1) as f64;
+    let growth = (vectors / VECTORS).sqrt().max(1.0);
+    // Of a filter's rows the nearest lie further out than the nearest of all.
+    let share = selectivity(segment.root, query).max(1e-4);
+    let wider = factor * share.sqrt().recip() * 4.0_f64.powi(i32::try_from(round).unwrap_or(16));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and casts from floats saturate"
+    )]
+    Effort {
+        bytes: (BYTES * growth * wider) as u64,
+        ranges: (RANGES * growth.sqrt() * wider).clamp(1.0, MOST_RANGES) as usize,
+    }
+}

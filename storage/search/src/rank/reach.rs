@@ -1,0 +1,196 @@
+//! What a query sees of one segment: the lists of its words, and the rows that are
+//! eligible.
+//!
+//! Rows that were replaced or have expired, and those that the query's conditions leave
+//! out, take no place anywhere because they are taken out here, before anything is ranked.
+
+use std::collections::BTreeMap;
+
+use super::clauses::{Clauses, of_scope};
+use super::shelf::{Found, Shelf, unreadable};
+use crate::postings::{DocSet, Frequency, List, TermHash, keys, union};
+use crate::query::Query;
+use crate::record::Status;
+use crate::segment::{Root, SegmentError};
+use crate::snapshot::{SegmentRef, Snapshot};
+use crate::step::SearchError;
+use crate::text::QueryTerms;
+
+/// What a query sees of a segment.
+#[derive(Debug)]
+pub(super) struct Reach<'a> {
+    index: usize,
+    segment: SegmentRef<'a>,
+    lists: BTreeMap<String, List>,
+    eligible: DocSet,
+}
+
+impl<'a> Reach<'a> {
+    /// Takes what it needs from the shelf; nothing if something is missing there.
+    pub(super) fn of(
+        snapshot: &Snapshot<'a>,
+        index: usize,
+        segment: SegmentRef<'a>,
+        query: &Query,
+        terms: Option<&QueryTerms>,
+        shelf: &mut Shelf<'_>,
+    ) -> Result<Option<Self>, SearchError> {
+        let mut lists = BTreeMap::new();
+        let mut is_whole = true;
+        for term in terms.iter().flat_map(|terms| terms.terms.keys()) {
+            match shelf.list(segment, TermHash::text(term))? {
+                Found::List(list) => {
+                    lists.insert(term.clone(), list);
+                }
+                Found::Nothing => {}
+                Found::Missing => is_whole = false,
+            }
+        }
+        let clauses = Clauses::of(query);
+        let eligible = eligible(snapshot, segment, query, &clauses, shelf)?;
+        Ok(match eligible {
+            Some(eligible) if is_whole => Some(Self {
+                index,
+                segment,
+                lists,
+                eligible,
+            }),
+            _ => None,
+        })
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(super) fn segment(&self) -> SegmentRef<'a> {
+        self.segment
+    }
+
+    pub(super) fn list(&self, term: &str) -> Option<&List> {
+        self.lists.get(term)
+    }
+
+    /// The rows that may be found.
+    pub(super) fn eligible(&self) -> &DocSet {
+        &self.eligible
+    }
+
+    /// How many eligible rows have a word of the query.
+    pub(super) fn matched(&self) -> Result<u64, SearchError> {
+        let all = union(self.lists.values())
+            .map_err(|error| unreadable(self.segment, SegmentError::Postings(error)))?;
+        Ok(all.intersection_len(&self.eligible))
+    }
+}
+
+/// The share of a segment's rows that a query's conditions are likely to leave, from
+/// what the root says alone: so the same before and after the lists are fetched.
+pub(super) fn selectivity(root: &Root, query: &Query) -> f64 {
+    let live = root.statistics.live.max(1) as f64;
+    let clauses = Clauses::of(query);
+    let mut share = 1.0_f64;
+    for any_of in &clauses.any_of {
+        share = share.min(frequency(root, any_of) / live);
+    }
+    let places = match in_place(root, query) {
+        Some(rows) => rows.len() as f64,
+        None => of_scope(&query.scope).map_or(live, |lists| frequency(root, &lists)),
+    };
+    share.min(places / live).clamp(0.0, 1.0)
+}
+
+fn frequency(root: &Root, lists: &[TermHash]) -> f64 {
+    let rows: u64 = lists
+        .iter()
+        .map(|term| match root.postings.directory.frequency(*term) {
+            Frequency::None => 0,
+            Frequency::Below(most) => u64::from(most) / 2,
+            Frequency::Exactly(rows) => u64::from(rows),
+        })
+        .sum();
+    rows as f64
+}
+
+/// The rows that a query may see, if all the lists that tell are at hand.
+fn eligible(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentRef<'_>,
+    query: &Query,
+    clauses: &Clauses,
+    shelf: &mut Shelf<'_>,
+) -> Result<Option<DocSet>, SearchError> {
+    let root = segment.root;
+    let live = u32::try_from(root.statistics.live).unwrap_or(u32::MAX);
+    let mut all_of: Vec<Vec<TermHash>> = clauses.any_of.clone();
+    let mut rows = match in_place(root, query) {
+        Some(rows) => rows,
+        None => {
+            all_of.extend(of_scope(&query.scope));
+            all_of.extend(query.realm.as_ref().map(|realm| vec![keys::realm(realm)]));
+            DocSet::from_iter(0..live)
+        }
+    };
+    let statuses = |wanted: bool| {
+        Status::ALL
+            .into_iter()
+            .filter(move |status| query.statuses.contains(status) == wanted)
+            .map(keys::status)
+            .collect::<Vec<_>>()
+    };
+    let mut none_of = Vec::new();
+    match (
+        root.statistics.inactive,
+        query.statuses.contains(&Status::Active),
+    ) {
+        (0, true) => {}
+        (0, false) => rows.clear(),
+        (_, true) => none_of = statuses(false),
+        (_, false) => all_of.push(statuses(true)),
+    }
+    let mut is_whole = true;
+    let mut gather = |terms: &[TermHash]| -> Result<DocSet, SearchError> {
+        let mut lists = Vec::new();
+        for term in terms {
+            match shelf.list(segment, *term)? {
+                Found::List(list) => lists.push(list),
+                Found::Nothing => {}
+                Found::Missing => is_whole = false,
+            }
+        }
+        union(lists.iter()).map_err(|error| unreadable(segment, SegmentError::Postings(error)))
+    };
+    for any_of in &all_of {
+        rows &= gather(any_of)?;
+    }
+    rows -= gather(&none_of)?;
+    if !is_whole {
+        return Ok(None);
+    }
+    rows -= snapshot.dead(segment.id);
+    let expired = root.expiring.partition_point(|(at, _)| *at <= query.now);
+    for (_, row) in root.expiring.iter().take(expired) {
+        rows.remove(*row);
+    }
+    // Names of past rows are in the same lists as those of live ones.
+    rows.remove_range(live..);
+    Ok(Some(rows))
+}
+
+/// The rows in the query's realm and scope, where the root says which scope each has.
+fn in_place(root: &Root, query: &Query) -> Option<DocSet> {
+    if root.runs.is_empty() && root.statistics.live > 0 {
+        return None;
+    }
+    let mut rows = DocSet::new();
+    let mut start = 0_u32;
+    for run in &root.runs {
+        let end = start.saturating_add(run.rows);
+        let is_in_realm = query.realm.as_ref().is_none_or(|realm| *realm == run.realm);
+        if is_in_realm && query.scope.admits(&run.scope) {
+            rows.insert_range(start..end);
+        }
+        start = end;
+    }
+    Some(rows)
+}
