@@ -93,13 +93,15 @@ impl From<SearchError> for Error {
             SearchError::Dimension { .. } | SearchError::Vector(_) => {
                 Self::invalid("vector", source.to_string()).with_source(source)
             }
-            SearchError::UnsupportedSegments { .. } => {
-                Self::new(ErrorKind::Corrupt, source.to_string()).with_source(source)
-            }
-            SearchError::Unexpected { .. } => {
-                Self::new(ErrorKind::Internal, "the search was fed out of order")
-                    .with_source(source)
-            }
+            SearchError::Segment { .. } => Self::new(
+                ErrorKind::Corrupt,
+                format!("stored data cannot be read: {source}"),
+            )
+            .with_source(source),
+            SearchError::NothingToRankBy => Self::invalid(
+                "query",
+                "nothing to look for; give a query, or use list to see everything",
+            ),
         }
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn build(id: SegmentId, merged: &Merged, first: Seq, last: Seq) -> Re
         live: merged.live.len() as u64,
         first: first.0,
         last: last.0,
+        ..Statistics::default()
     };
     let mut writer = BlockWriter::new("a block of rows", &row::schema()).map_err(unwritten)?;
     // A block is of live rows or of past ones, so that a search for the present reads no others.
@@ -45,11 +46,7 @@ pub(super) fn build(id: SegmentId, merged: &Merged, first: Seq, last: Seq) -> Re
         writer.push(&row::encode(block)?).map_err(unwritten)?;
     }
     let (rows, blocks) = writer.finish().map_err(unwritten)?;
-    let root = Root {
-        statistics,
-        schema: row::schema(),
-        blocks,
-    };
+    let root = Root::new(statistics, row::schema(), blocks);
     let bytes = root.encode().map_err(unwritten)?;
     let info = SegmentInfo {
         id,

@@ -9,9 +9,10 @@ use ostraca_object::io::Io;
 use ostraca_object::key::Seq;
 use ostraca_object::log::Freshness;
 use ostraca_object::port::Timestamp;
+use ostraca_search::segment::Replaced;
 use ostraca_search::{
-    Answer, Checkpoint, Fetched, Filter, Lane, Mode, Query, Read, Record, Search, Step, Tail,
-    VectorSource, VectorUnavailable, text,
+    Answer, Filter, Lane, Mode, Query, Record, Search, Snapshot, Step, Tail, VectorSource,
+    VectorUnavailable, text,
 };
 
 use crate::asof::AsOf;
@@ -394,40 +395,20 @@ fn admit(
     Ok(vector)
 }
 
-/// Runs a query whose checkpoint and tail are at hand.
+/// Runs a query on a state that is all at hand.
 fn run(
     query: Query,
     tail: &Tail,
     embedded: Option<std::result::Result<Vec<f32>, VectorUnavailable>>,
 ) -> Result<Answer> {
-    let (mut search, mut step) = Search::begin(query);
-    let mut embedded = embedded;
-    loop {
-        let reads = match step {
-            Step::Done(answer) => return Ok(answer),
-            Step::Need(reads) => reads,
-        };
-        let fetched = reads
-            .into_iter()
-            .map(|read| match read {
-                Read::Checkpoint => Ok(Fetched::Checkpoint(Arc::new(Checkpoint::default()))),
-                Read::Tail => Ok(Fetched::Tail(tail)),
-                Read::QueryVector => {
-                    Ok(Fetched::QueryVector(embedded.take().unwrap_or_else(|| {
-                        Err(VectorUnavailable {
-                            reason: "no embedding endpoint is configured".to_owned(),
-                        })
-                    })))
-                }
-                Read::Range { object, .. } => Err(Error::new(
-                    ErrorKind::Corrupt,
-                    format!(
-                        "the search asked for segment {object}, which this version cannot read"
-                    ),
-                )),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        step = search.feed(fetched)?;
+    let nothing = Replaced::default();
+    let mut search = Search::new(query, embedded);
+    match search.step(&Snapshot::of_tail(tail, &nothing))? {
+        Step::Done(answer) => Ok(answer),
+        Step::Need(_) => Err(Error::new(
+            ErrorKind::Internal,
+            "a search without segments asked for parts of some",
+        )),
     }
 }
 
