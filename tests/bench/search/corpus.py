@@ -15,6 +15,7 @@ Everything is made once, and a larger corpus has a smaller one as its beginning.
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -44,8 +45,17 @@ def make(count, processes):
         say(f"{texts.build_pool(partial, say):,} distinct texts")
         partial.rename(pool)
     needed = texts.QUERIES + count + count // TENTH
-    with open(pool) as lines:
-        have = sum(1 for _ in lines)
+    have = _length(pool)
+    if have < needed and not (DATA / "windows").exists():
+        say(f"{have:,} sentences do not do for {needed:,} texts; adding pairs of sentences")
+        partial = DATA / "windows.part"
+        say(f"{texts.build_windows(partial, say):,} distinct pairs")
+        vectors.forget_incomplete(shards, have)
+        with open(pool, "ab") as out, open(partial, "rb") as more:
+            out.write(more.read())
+        partial.unlink()
+        (DATA / "windows").touch()
+        have = _length(pool)
     if have < needed:
         raise SystemExit(f"this machine has {have:,} distinct texts; --count {count} needs {needed:,}")
     vectors.embed(pool, shards, needed, processes, say)
@@ -60,7 +70,7 @@ def publish(count):
     pool, shards = DATA / "pool.jsonl", DATA / "shards"
     first, last = texts.QUERIES, texts.QUERIES + count
     with open(pool) as lines:
-        rows = [json.loads(line) for line, _ in zip(lines, range(last + count // TENTH))]
+        rows = [json.loads(line) for line in itertools.islice(lines, last + count // TENTH)]
     queries = [
         {"id": f"q{at:04}", "text": texts.as_query(row["text"], at)} for at, row in enumerate(rows[:first])
     ]
@@ -72,7 +82,7 @@ def publish(count):
     _lines(DATA / f"updates-{name}.jsonl", updates)
     deletes = range(DELETED, count, TENTH)
     _whole(DATA / f"deletes-{name}.json", json.dumps([corpus[at]["id"] for at in deletes]).encode())
-    _save(DATA / f"queries-minilm.npy", query_vectors(queries))
+    _save(DATA / "queries-minilm.npy", query_vectors(queries))
     stored = vectors.read(shards, first, last)
     _save(DATA / f"texts-{name}-minilm.npy", stored)
     _save(DATA / f"updates-{name}-minilm.npy", vectors.read(shards, last, last + count // TENTH))
@@ -106,6 +116,11 @@ def query_vectors(queries):
     folder = DATA / "query-shards"
     vectors.embed(pool, folder, len(queries), 1, say)
     return vectors.read(folder, 0, len(queries))
+
+
+def _length(path):
+    with open(path, "rb") as lines:
+        return sum(1 for _ in lines)
 
 
 def _lines(path, values):

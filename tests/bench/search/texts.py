@@ -24,15 +24,29 @@ STOP = frozenset(
 
 
 def build_pool(path, say):
-    """Writes `{"text", "scope"}` lines in the pool's order; gives how many there are."""
+    """Writes every distinct sentence as `{"text", "scope"}` in the pool's order; gives how many there are."""
+    return _write(path, _distinct(sentences, say))
+
+
+def build_windows(path, say):
+    """Writes pairs of sentences that follow each other, where a million sentences are not to be
+    had. They are real texts with vectors of their own, but each shares a sentence with two others."""
+    return _write(path, _distinct(windows, say))
+
+
+def _distinct(cut, say):
     seen = {}
     for name, found in sources.paragraphs():
         before = len(seen)
         for scope, paragraph in found:
-            for text in sentences(paragraph):
+            for text in cut(paragraph):
                 place = hashlib.blake2b(" ".join(_words(text)).encode(), digest_size=12, key=SEED).digest()
                 seen.setdefault(place, (text, scope))
         say(f"{name}: {len(seen) - before:,} new texts")
+    return seen
+
+
+def _write(path, seen):
     with open(path, "w") as out:
         for place in sorted(seen):
             text, scope = seen[place]
@@ -42,11 +56,21 @@ def build_pool(path, say):
 
 def sentences(paragraph):
     """Sentences that read as prose and have the wanted length."""
-    flat = " ".join(paragraph.split())
-    for text in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", flat):
-        text = text.strip()
-        if SHORTEST_WORDS <= len(text.split()) <= LONGEST_WORDS and _is_prose(text):
-            yield text
+    return (text for text in _split(paragraph) if _fits(text))
+
+
+def windows(paragraph):
+    """Every two sentences that follow each other and together have the wanted length."""
+    parts = list(_split(paragraph))
+    return (text for text in map(" ".join, zip(parts, parts[1:])) if _fits(text))
+
+
+def _split(paragraph):
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", " ".join(paragraph.split()))
+
+
+def _fits(text):
+    return SHORTEST_WORDS <= len(text.split()) <= LONGEST_WORDS and _is_prose(text)
 
 
 def _is_prose(text):

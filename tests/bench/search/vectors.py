@@ -4,6 +4,7 @@ A shard is written whole or not at all, so a run that was ended goes on where it
 The model is the one that `tests/servers` starts, asked without HTTP in between.
 """
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -43,12 +44,10 @@ def read(folder, start, stop):
     return np.concatenate(parts)
 
 
-def available(folder):
-    """How many texts from the beginning of the pool have vectors."""
-    at = 0
-    while _shard(folder, at).exists():
-        at += 1
-    return at * SHARD
+def forget_incomplete(folder, length):
+    """Removes the shard that ends with a pool of this length, before the pool grows."""
+    if length % SHARD:
+        _shard(folder, length // SHARD).unlink(missing_ok=True)
 
 
 def _shard(folder, at):
@@ -64,7 +63,7 @@ def _load(pool, folder, count):
     encoder.tokenizer.enable_truncation(LONGEST_TOKENS)
     with open(pool) as lines:
         # Whole shards, so that a larger run later has nothing to do again.
-        texts = [json.loads(line)["text"] for line, _ in zip(lines, range(-(-count // SHARD) * SHARD))]
+        texts = [json.loads(line)["text"] for line in itertools.islice(lines, -(-count // SHARD) * SHARD)]
     _worker = (encoder, texts, pathlib.Path(folder))
 
 
