@@ -3,6 +3,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::segment::Replaced;
+use crate::{Search, Snapshot, Step};
 use crate::answer::Answer;
 use crate::bm25::Bm25;
 use crate::query::{Mode, Query};
@@ -23,7 +25,11 @@ fn ask(tail: &Tail, text: &str) -> Answer {
         limit: usize::MAX,
         ..Query::new(0)
     };
-    crate::rank::answer(tail, &query, None).unwrap()
+    let nothing = Replaced::default();
+    match Search::new(query, None).step(&Snapshot::of_tail(tail, &nothing)) {
+        Ok(Step::Done(answer)) => answer,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Ids and the bits of their scores: equal means equal to the last bit.
