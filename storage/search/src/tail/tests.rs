@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::segment::Replaced;
-use crate::{Search, Snapshot, Step};
+use crate::{Search, Snapshot};
 use crate::answer::Answer;
 use crate::bm25::Bm25;
 use crate::query::{Mode, Query};
@@ -27,7 +27,7 @@ fn ask(tail: &Tail, text: &str) -> Answer {
     };
     let nothing = Replaced::default();
     match Search::new(query, None).step(&Snapshot::of_tail(tail, &nothing)) {
-        Ok(Step::Done(answer)) => answer,
+        Ok(crate::Step::Done(answer)) => answer,
         other => panic!("{other:?}"),
     }
 }
