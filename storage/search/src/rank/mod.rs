@@ -302,7 +302,8 @@ impl Ranking<'_, '_> {
 
     /// How many of the most promising records are looked at themselves.
     fn spread(&self) -> usize {
-        let first = self.query.limit + (self.query.limit / 2).max(10);
+        let limit = self.query.limit;
+        let first = limit.saturating_add((limit / 2).max(10));
         first.saturating_mul(4_usize.saturating_pow(self.round))
     }
 
@@ -318,7 +319,7 @@ impl Ranking<'_, '_> {
             .take(TIES)
             .count();
         let mut wanted: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
-        for scored in order.iter().take(spread + ties) {
+        for scored in order.iter().take(spread.saturating_add(ties)) {
             if let Doc::Row(segment, row) = scored.doc {
                 wanted.entry(segment).or_default().insert(row);
             }
