@@ -2,6 +2,8 @@
 //! Each is one file and spells out every method, because a defaulted method
 //! would slip past the wrapper.
 
+#[cfg(any(test, feature = "simulated"))]
+pub mod clocked;
 pub mod count;
 pub mod fault;
 pub mod range_cache;

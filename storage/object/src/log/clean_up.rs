@@ -1,14 +1,19 @@
-//! Deleting what nobody can need any more: entries below the floor, and
-//! segments that no checkpoint has had for longer than the horizon. Safe to run
-//! at any time, twice at once, and to stop anywhere.
+//! Deleting what nobody can need any more: entries below the floor, segments that a
+//! checkpoint left out longer ago than the horizon, and those of compactions that can no
+//! longer commit. Safe to run at any time, twice at once, and to stop anywhere.
 
-use std::collections::BTreeSet;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Log;
+use super::entry::Checkpoint;
 use super::error::LogError;
 use super::fold::Fold;
-use crate::io::{Io, Request};
-use crate::key::{Key, Prefix, Seq};
+use crate::io::{Io, Listed, Request};
+use crate::key::{Key, Prefix, SegmentId, Seq};
+use crate::port::Timestamp;
 
 /// Deletions in one wave.
 const WAVE: usize = 64;
@@ -26,7 +31,8 @@ pub struct CleanedUp {
 
 impl<F: Fold> Log<F> {
     /// Deletes the entries below the floor of the newest checkpoint, oldest
-    /// first, and the segments that have been out of use for the horizon.
+    /// first, the segments that have been out of use for the horizon, and what
+    /// compactions left behind that were overtaken by the newest checkpoint.
     ///
     /// The floor moves only with a checkpoint: to be rid of what the newest one
     /// superseded, commit another after the horizon.
@@ -52,32 +58,21 @@ impl<F: Fold> Log<F> {
         let stored = log
             .iter()
             .find(|listed| listed.key == newest_key)
-            .map_or(now, |listed| listed.modified);
+            .map(|listed| listed.modified);
         let void: Vec<Key> = log
             .into_iter()
             .map(|listed| listed.key)
             .filter(|key| matches!(key, Key::Log(_, seq) if *seq < newest.floor))
             .collect();
-        let superseded = newest.superseded.iter().filter(|old| {
-            now.millis_since(old.time.unwrap_or(stored)) <= self.settings().horizon_ms
-        });
-        let in_use: BTreeSet<&str> = newest
-            .segments
-            .iter()
-            .chain(superseded.map(|old| &old.segment))
-            .map(String::as_str)
-            .collect();
         let segments = io.one(list(Prefix::Segments(collection.clone()))).await?;
-        let unused: Vec<Key> = segments
-            .into_listed()
-            .into_iter()
-            // A young one may belong to a compaction that has not committed yet.
-            .filter(|listed| now.millis_since(listed.modified) > self.settings().horizon_ms)
-            .map(|listed| listed.key)
-            .filter(|key| {
-                matches!(key, Key::Segment(_, segment, _) if !in_use.contains(segment.as_str()))
-            })
-            .collect();
+        let unused = match stored {
+            Some(stored) => {
+                let horizon_ms = self.settings().horizon_ms;
+                unused(&newest, segments.into_listed(), stored, now, horizon_ms)
+            }
+            // Another job has cleaned up, by a newer checkpoint.
+            None => Vec::new(),
+        };
         let cleaned = CleanedUp {
             entries: void.len() as u64,
             segment_objects: unused.len() as u64,
@@ -87,6 +82,54 @@ impl<F: Fold> Log<F> {
         delete(io, unused).await?;
         Ok(cleaned)
     }
+}
+
+/// The objects of segments that nobody needs, when the newest checkpoint was stored at
+/// `stored`.
+///
+/// A segment that no checkpoint names may belong to a compaction that has not committed
+/// yet, however long it has been held up. But one that began to write before the newest
+/// checkpoint was stored had read the log before that: its own checkpoint would be
+/// superseded. Both times are the store's, and half a horizon makes up for its clocks.
+fn unused(
+    newest: &Checkpoint,
+    segments: Vec<Listed>,
+    stored: Timestamp,
+    now: Timestamp,
+    horizon_ms: u64,
+) -> Vec<Key> {
+    let old = |time: Timestamp| now.millis_since(time) > horizon_ms;
+    let named: BTreeSet<&str> = newest.segments.iter().map(String::as_str).collect();
+    let superseded: BTreeMap<&str, Timestamp> = newest
+        .superseded
+        .iter()
+        .map(|old| (old.segment.as_str(), old.time.unwrap_or(stored)))
+        .collect();
+    let mut began: BTreeMap<SegmentId, Timestamp> = BTreeMap::new();
+    for listed in &segments {
+        if let Key::Segment(_, segment, _) = &listed.key {
+            began
+                .entry(segment.clone())
+                .and_modify(|began| *began = listed.modified.min(*began))
+                .or_insert(listed.modified);
+        }
+    }
+    let is_unused = |segment: &SegmentId| {
+        if named.contains(segment.as_str()) {
+            return false;
+        }
+        if let Some(since) = superseded.get(segment.as_str()) {
+            return old(*since);
+        }
+        began
+            .get(segment)
+            .is_some_and(|began| old(*began) && stored.millis_since(*began) > horizon_ms / 2)
+    };
+    segments
+        .into_iter()
+        .map(|listed| listed.key)
+        .filter(|key| matches!(key, Key::Segment(_, segment, _) if is_unused(segment)))
+        .collect()
 }
 
 async fn delete(io: &Io, keys: Vec<Key>) -> Result<(), LogError> {
