@@ -16,7 +16,7 @@ PURE := -p ostraca-object -p ostraca-search -p ostraca-memory -p ostraca-service
 
 .PHONY: help
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Install what the tests need into the cache folder
@@ -80,6 +80,12 @@ bench: ## Measure: OSTRACA_LOCOMO=file and OSTRACA_SCIFACT=folder add retrieval 
 	scripts/setup rust python
 	cargo build --release -p ostraca
 	OSTRACA_BIN=$(CARGO_TARGET_DIR)/release/ostraca cargo bench -p ostraca-tests --bench costs --bench retrieval
+	$(MAKE) --no-print-directory bench-search
+
+.PHONY: bench-search
+bench-search: ## Search against LanceDB: COUNT=texts, CONTENDERS="--contender …"
+	scripts/setup rust python
+	tests/bench/search/bench --count $${COUNT:-100000} $(CONTENDERS)
 
 .PHONY: docs
 docs: ## API documentation of every crate
