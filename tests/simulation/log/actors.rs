@@ -1,24 +1,27 @@
 //! Who acts in a run: clients that want each operation once and check it through other
-//! processes, an upkeep that checkpoints and cleans up, and a power cut.
+//! processes, and a power cut. Those who compact are in `upkeep`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use ostraca_object::due;
 use ostraca_object::key::Seq;
 use ostraca_object::log::Freshness;
-use ostraca_object::log::checkpoint::NewCheckpoint;
-use ostraca_object::log::commit::Decision;
 use ostraca_object::log::error::CommitError;
 use ostraca_object::port::{Clock, CommitId};
 
 use crate::dice::Dice;
-use crate::registers::{Never, PAIRS, Registers, operation};
-use crate::world::{HORIZON_MS, Process, World};
+use crate::registers::{PAIRS, operation};
+use crate::upkeep;
+use crate::world::{HORIZON_MS, Process, World, collection};
 
 /// Operations of one client.
 const OPERATIONS: u64 = 14;
 /// How often a client asks for one operation.
 const PATIENCE: u64 = 12;
+
+/// Whoever writes the entry with a multiple of this number leaves a marker.
+const MARK_EVERY: u64 = 6;
 
 /// What a client asked for and was told.
 #[derive(Debug, Default)]
@@ -28,7 +31,7 @@ pub struct Told {
     pub acknowledged: Vec<(u64, Seq)>,
 }
 
-async fn wait(world: &World, dice: &mut Dice, most_ms: usize) {
+pub async fn wait(world: &World, dice: &mut Dice, most_ms: usize) {
     let millis = dice.below(most_ms) as u64;
     world.clock().sleep(Duration::from_millis(millis)).await;
 }
@@ -53,6 +56,11 @@ pub async fn client(world: World, client: u64, mut dice: Dice) -> Told {
                 continue;
             };
             told.acknowledged.push((op, seq));
+            if seq.0.is_multiple_of(MARK_EVERY)
+                && due::mark(&process.io(), &collection(), seq).await.is_ok()
+            {
+                world.marked(seq);
+            }
             let reader = world.process(dice.below(8));
             look_for(&world, &reader, op).await;
             break;
@@ -102,44 +110,8 @@ async fn look_for(world: &World, reader: &Process, op: u64) {
             });
             assert!(order.contains(&op), "I-VISIBLE {op:x} is not in {order:?}");
             world.saw(order);
+            upkeep::check_segments(reader).await;
             return;
-        }
-    }
-}
-
-/// Commits checkpoints and cleans up, for ever.
-pub async fn keep_up(world: World, mut dice: Dice) {
-    for number in 0_u64.. {
-        wait(&world, &mut dice, 50_000).await;
-        let process = world.process(dice.below(8));
-        if process
-            .log
-            .refresh(&process.io(), Freshness::Strong)
-            .await
-            .is_err()
-        {
-            continue;
-        }
-        let new = NewCheckpoint {
-            base: process.log.read(|_, seq| seq),
-            ..NewCheckpoint::default()
-        };
-        let id = CommitId(1 << 100 | u128::from(number));
-        let io = process.io();
-        let committed = process
-            .log
-            .checkpoint(&io, id, new, |registers: &Registers, _, _| {
-                Ok::<_, Never>(Decision::Commit {
-                    rows: registers.snapshot(),
-                    note: None,
-                    value: (),
-                })
-            })
-            .await;
-        if committed.is_ok() {
-            let cleaner = world.process(dice.below(8));
-            // It may fail half-way; the next one goes on.
-            let _ = cleaner.log.clean_up(&cleaner.io()).await;
         }
     }
 }

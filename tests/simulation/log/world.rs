@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use ostraca_object::decorator::clocked::ClockedStore;
 use ostraca_object::decorator::fault::{Fault, FaultStore, Rule};
 use ostraca_object::decorator::retry::{RetryPolicy, RetryStore};
 use ostraca_object::error::Operation;
 use ostraca_object::io::Io;
-use ostraca_object::key::{CollectionId, CollectionKey};
+use ostraca_object::key::{CollectionId, CollectionKey, Seq};
 use ostraca_object::log::{Grouping, Log, LogSettings};
 use ostraca_object::port::WriterId;
 use ostraca_object::port::simulated::{CountingIds, VirtualClock};
@@ -63,20 +64,27 @@ struct Inner {
     processes: Mutex<Vec<Process>>,
     lines: Mutex<Vec<FaultStore>>,
     views: Mutex<Vec<Vec<u64>>>,
+    marked: Mutex<Vec<Seq>>,
     started: Mutex<u64>,
 }
 
 impl World {
     pub fn new(seed: u64) -> Self {
+        let clock = VirtualClock::new();
         let world = Self {
             inner: Arc::new(Inner {
                 seed,
-                bucket: Arc::new(InMemory::new()),
-                clock: VirtualClock::new(),
+                // Objects age as the world does.
+                bucket: Arc::new(ClockedStore::new(
+                    Arc::new(InMemory::new()),
+                    Arc::<VirtualClock>::clone(&clock),
+                )),
+                clock,
                 ids: Arc::new(CountingIds::default()),
                 processes: Mutex::new(Vec::new()),
                 lines: Mutex::new(Vec::new()),
                 views: Mutex::new(Vec::new()),
+                marked: Mutex::new(Vec::new()),
                 started: Mutex::new(0),
             }),
         };
@@ -114,6 +122,15 @@ impl World {
 
     pub fn views(&self) -> Vec<Vec<u64>> {
         self.inner.views.lock().unwrap().clone()
+    }
+
+    /// A marker was left for this entry, and the store said so.
+    pub fn marked(&self, entry: Seq) {
+        self.inner.marked.lock().unwrap().push(entry);
+    }
+
+    pub fn markers(&self) -> Vec<Seq> {
+        self.inner.marked.lock().unwrap().clone()
     }
 
     /// Everything that is still on a line arrives.
