@@ -1,8 +1,8 @@
 //! Measures the postings of a segment: bytes, the rate of building and merging, and what
 //! queries of 4, 10 and 40 terms read and take, by MAXSCORE and by scoring everything.
 //!
-//! `OSTRACA_SCIFACT` names a folder with SciFact's `corpus.jsonl.gz` and
-//! `queries.jsonl`; without it only the synthetic rows are measured. `OSTRACA_ROWS` says
+//! `OSTRACA_SCIFACT` names a folder with the `corpus.jsonl.gz` and
+//! `queries.jsonl` of that data set; without it only the synthetic rows are measured. `OSTRACA_ROWS` says
 //! how many of these there are.
 #![expect(
     clippy::disallowed_methods,
@@ -198,6 +198,7 @@ fn measure_merge(rows: &[DocumentTerms], built: &Built) {
     );
 }
 
+#[derive(Clone, Copy)]
 enum Length {
     Kept,
     Dropped,

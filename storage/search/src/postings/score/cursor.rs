@@ -4,7 +4,7 @@
 use super::{Scoring, Weighted};
 use crate::postings::PostingsError;
 use crate::postings::impact;
-use crate::postings::list::BLOCK;
+use crate::postings::list::{BLOCK, List};
 use crate::postings::seek::Seeker;
 
 /// One term of the query.
@@ -15,6 +15,8 @@ pub(super) struct Cursor<'a> {
     scoring: Scoring,
     /// The most that a posting of each block scores.
     bounds: Vec<f64>,
+    /// About how many postings lie in a window.
+    pub(super) expected: usize,
     /// What the list gave in the window, as ascending rows and scores.
     window: Vec<(u32, f64)>,
     /// How far `window` has been read.
@@ -22,7 +24,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(list: Weighted<'a>, scoring: Scoring) -> Self {
+    pub(super) fn new(list: Weighted<'a>, scoring: Scoring, window_rows: u32) -> Self {
         let Weighted { list: of, weight } = list;
         let is_bounded = scoring.is_monotone() && (0.0..f64::MAX).contains(&weight);
         let bounds = (0..of.blocks())
@@ -39,6 +41,7 @@ impl<'a> Cursor<'a> {
             list,
             scoring,
             bounds,
+            expected: expected(of, window_rows),
             window: Vec::new(),
             read: 0,
         }
@@ -105,16 +108,6 @@ impl<'a> Cursor<'a> {
         self.read = 0;
     }
 
-    /// About how many postings lie in so many rows.
-    pub(super) fn expected(&self, rows: usize) -> usize {
-        let list = self.list.list;
-        let first = list.first_of(0).unwrap_or_default();
-        let last = list.first_of(list.blocks().saturating_sub(1));
-        let span = u64::from(last.unwrap_or_default() - first) + BLOCK as u64;
-        let expected = u64::from(list.document_frequency()) * rows as u64 / span;
-        usize::try_from(expected).unwrap_or(usize::MAX)
-    }
-
     /// What the term adds to the score of a row of the window; rows ascend.
     pub(super) fn kept(&mut self, doc: u32) -> Option<f64> {
         let rest = self.window.get(self.read..)?;
@@ -126,4 +119,13 @@ impl<'a> Cursor<'a> {
         let (found, score) = self.window.get(self.read)?;
         (*found == doc).then_some(*score)
     }
+}
+
+/// About how many postings lie in so many rows.
+fn expected(list: &List, rows: u32) -> usize {
+    let first = list.first_of(0).unwrap_or_default();
+    let last = list.first_of(list.blocks().saturating_sub(1));
+    let span = u64::from(last.unwrap_or_default().saturating_sub(first)) + BLOCK as u64;
+    let expected = u64::from(list.document_frequency()) * u64::from(rows) / span;
+    usize::try_from(expected).unwrap_or(usize::MAX)
 }

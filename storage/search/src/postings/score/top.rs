@@ -12,7 +12,7 @@ use crate::postings::PostingsError;
 
 /// Rows of a window: their scores fit a processor's first cache, and a list that has one
 /// row in thirty has its own block in each.
-const WINDOW: usize = 4096;
+const WINDOW: u32 = 4096;
 
 /// What looking up a row costs against going through one more posting.
 const LOOK_UP: usize = 8;
@@ -92,6 +92,8 @@ struct Search<'a> {
     /// Rows of the window that may be among the best, ascending.
     candidates: Vec<u32>,
     scores: Scores,
+    /// About how many postings the window has of the terms that are looked up.
+    spared: usize,
     next: u64,
 }
 
@@ -99,7 +101,7 @@ impl<'a> Search<'a> {
     fn new(lists: &[Weighted<'a>], scoring: Scoring) -> Self {
         let cursors: Vec<Cursor<'a>> = lists
             .iter()
-            .map(|list| Cursor::new(*list, scoring))
+            .map(|list| Cursor::new(*list, scoring, WINDOW))
             .collect();
         Self {
             live: (0..cursors.len()).collect(),
@@ -108,6 +110,7 @@ impl<'a> Search<'a> {
             rest: Vec::new(),
             candidates: Vec::new(),
             scores: Scores::new(),
+            spared: 0,
             next: 0,
         }
     }
@@ -143,7 +146,7 @@ impl<'a> Search<'a> {
         let Some(start) = start else {
             return Ok(None);
         };
-        let end = u64::from(start) + WINDOW as u64;
+        let end = u64::from(start) + u64::from(WINDOW);
         self.next = end;
         Ok(Some(Window { start, end }))
     }
@@ -155,6 +158,7 @@ impl<'a> Search<'a> {
             live,
             essential,
             rest,
+            spared,
             ..
         } = self;
         rest.clear();
@@ -172,6 +176,16 @@ impl<'a> Search<'a> {
             }
             *bound = sum;
             looked_up += 1;
+        }
+        let expected = |places: &[(usize, f64)]| -> usize {
+            let cursors = places.iter().filter_map(|(place, _)| cursors.get(*place));
+            cursors.map(|cursor| cursor.expected).sum()
+        };
+        let (others, main) = rest.split_at(looked_up.min(rest.len()));
+        *spared = expected(others);
+        if *spared < expected(main) {
+            // Too little to spare for what sparing costs.
+            looked_up = 0;
         }
         essential.clear();
         essential.extend(rest.drain(looked_up..).map(|(place, _)| place));
@@ -248,6 +262,7 @@ impl<'a> Search<'a> {
             rest,
             candidates,
             scores,
+            spared,
             ..
         } = self;
         let others = rest.last().map_or(0.0, |(_, sum)| *sum);
@@ -257,15 +272,18 @@ impl<'a> Search<'a> {
                 candidates.push(offset);
             }
         });
+        let are_many = candidates.len() * rest.len() > *spared * 2;
         for (place, others) in rest.iter().rev() {
-            candidates.retain(|offset| best.may_take(scores.get(*offset) + others));
+            if !are_many {
+                candidates.retain(|offset| best.may_take(scores.get(*offset) + others));
+            }
             if candidates.is_empty() {
                 break;
             }
             let Some(cursor) = cursors.get_mut(*place) else {
                 continue;
             };
-            if candidates.len() * LOOK_UP > cursor.expected(WINDOW) {
+            if are_many || candidates.len() * LOOK_UP > cursor.expected {
                 cursor.seeker.seek(window.start)?;
                 cursor.keep_to(window.end, |doc, score| {
                     scores.add(doc.wrapping_sub(window.start), score);
@@ -294,8 +312,8 @@ struct Scores {
 impl Scores {
     fn new() -> Self {
         Self {
-            scores: vec![0.0; WINDOW],
-            present: vec![0; WINDOW / 64],
+            scores: vec![0.0; WINDOW as usize],
+            present: vec![0; (WINDOW / 64) as usize],
         }
     }
 
