@@ -22,6 +22,16 @@ pub(crate) struct StoreArgs {
     /// processes may use one store at once.
     #[arg(long, env = "OSTRACA_STORE", value_name = "DIR|s3://BUCKET/PREFIX")]
     pub(crate) store: Option<OsString>,
+    /// How long objects stay that nobody needs any more, for those who still read them;
+    /// every process on one store must be told the same
+    #[arg(
+        long,
+        env = "OSTRACA_HORIZON",
+        value_name = "DURATION",
+        default_value = "1h",
+        value_parser = duration::parse
+    )]
+    pub(crate) horizon: Duration,
 }
 
 /// Whose memories.

@@ -1,5 +1,6 @@
 //! The commands, one file each: what a command takes and what it does.
 
+pub(crate) mod compact;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;

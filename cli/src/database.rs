@@ -12,6 +12,7 @@ use ostraca_object::port::native::{OsIds, SystemClock};
 use ostraca_object::s3::{self, Transport};
 
 use crate::args::{Endpoint, StoreArgs};
+use crate::background::Tasks;
 use crate::environment::{self, Platform};
 use crate::error::CliError;
 use crate::location::StoreLocation;
@@ -46,8 +47,12 @@ pub(crate) fn open(store: &StoreArgs, embed: Option<Endpoint<'_>>) -> Result<Ope
         clock,
         ids,
         embedder: embedder.clone(),
+        background: Some(Arc::new(Tasks)),
     };
-    let mut settings = Settings::default();
+    let mut settings = Settings {
+        horizon: store.horizon,
+        ..Settings::default()
+    };
     if let Some(endpoint) = embed {
         // The flag says how long a request waits, so the domain must not stop before.
         settings.limits.embedding_wait = endpoint.timeout;

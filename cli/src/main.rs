@@ -3,6 +3,7 @@
 //! and translates; what memory is and does stands in the crates below.
 
 mod args;
+mod background;
 mod command;
 mod database;
 mod duration;
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{doctor, export, import, key, mcp, serve, tenant};
+use crate::command::{compact, doctor, export, import, key, mcp, serve, tenant};
 use crate::error::CliError;
 use crate::logging::LogArgs;
 
@@ -55,6 +56,8 @@ enum Command {
     /// Create tenants
     #[command(subcommand)]
     Tenant(tenant::TenantCommand),
+    /// Fold what was written into segments, and delete what nobody needs any more
+    Compact(compact::CompactArgs),
     /// Store the memories of a file; again, and nothing changes
     Import(import::ImportArgs),
     /// Write every memory to a file
@@ -83,6 +86,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
             Command::Mcp(args) => mcp::run(args).await,
             Command::Key(command) => key::run(command).await,
             Command::Tenant(command) => tenant::run(command).await,
+            Command::Compact(args) => compact::run(args).await,
             Command::Import(args) => import::run(args).await,
             Command::Export(args) => export::run(args).await,
             Command::Doctor(args) => doctor::run(args).await,
@@ -110,6 +114,9 @@ mod tests {
             "ostraca key list",
             "ostraca key revoke id",
             "ostraca tenant create t",
+            "ostraca compact --due --horizon 2h",
+            "ostraca compact --tenant t --collection memory --major --json",
+            "ostraca compact --all --budget 10m",
             "ostraca import - --format jsonl --log-format text",
             "ostraca export --format jsonl",
             "ostraca doctor --json",

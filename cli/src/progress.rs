@@ -33,6 +33,14 @@ pub(crate) fn count() -> ProgressBar {
     )
 }
 
+/// A bar over collections, whose number becomes known on the way.
+pub(crate) fn collections() -> ProgressBar {
+    style(
+        ProgressBar::no_length(),
+        "{bar:32} {pos}/{len} collections, {msg}",
+    )
+}
+
 fn style(bar: ProgressBar, template: &str) -> ProgressBar {
     // A template is fixed text, so an error can only come from a change here; the
     // plain bar does as well.

@@ -3,8 +3,9 @@
 
 use tracing_subscriber::EnvFilter;
 
-/// What is logged when `RUST_LOG` says nothing else.
-const DEFAULT_FILTER: &str = "warn";
+/// What is logged when `RUST_LOG` says nothing else: what an operator has to look at, and
+/// what compaction does, which nobody waits for.
+const DEFAULT_FILTER: &str = "warn,ostraca_memory::compact=info,bootstrap=info";
 
 /// Starts the log. Lambda adds the time.
 pub(crate) fn start() {

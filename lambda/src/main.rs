@@ -1,11 +1,16 @@
 //! Ostraca on AWS Lambda: the router of `service` behind function URLs and HTTP APIs
-//! (payload format 2.0), on an S3 bucket. It is the only code that knows Lambda; one
-//! environment answers one request at a time and keeps what it has read for the next.
+//! (payload format 2.0), and the compaction job for events of a schedule, on an S3 bucket.
+//! It is the only code that knows Lambda; one environment answers one event at a time and
+//! keeps what it has read for the next.
 
+mod after;
+mod handler;
 mod log;
 
 use std::sync::Arc;
 
+use lambda_http::Adapter;
+use lambda_http::lambda_runtime::Runtime;
 use ostraca_memory::embed::{Embedder, OpenAiEmbedder, ReqwestClient};
 use ostraca_memory::{Database, Ports, Settings};
 use ostraca_object::port::native::{OsIds, SystemClock};
@@ -13,6 +18,9 @@ use ostraca_object::port::{Clock, Ids};
 use ostraca_object::s3::{self, S3Error, S3Settings, Transport};
 use ostraca_service::App;
 use ostraca_service::environment::{Environment, EnvironmentError};
+
+use crate::after::AfterAnswer;
+use crate::handler::Handler;
 
 /// Why the function cannot start with these variables.
 #[derive(Debug, thiserror::Error)]
@@ -30,14 +38,21 @@ enum StartError {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
     log::start();
-    let router = ostraca_service::router(app(&Environment::new(&variable))?);
-    lambda_http::run(router).await
+    let after = AfterAnswer::default();
+    let app = app(&Environment::new(&variable), &after)?;
+    let database = Arc::clone(&app.database);
+    let http = Adapter::from(ostraca_service::router(app));
+    let handler = Handler::new(http, database);
+    Runtime::new(handler).layer(after).run().await
 }
 
-fn app(environment: &Environment<'_>) -> Result<App, StartError> {
+fn app(environment: &Environment<'_>, after: &AfterAnswer) -> Result<App, StartError> {
     let auth = environment.auth()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut settings = Settings::default();
+    if let Some(horizon) = environment.horizon()? {
+        settings.horizon = horizon;
+    }
     let embedder = environment.embedder()?.map(|endpoint| {
         settings.limits.embedding_wait = endpoint.timeout;
         let http = Arc::new(ReqwestClient::new());
@@ -65,6 +80,7 @@ fn app(environment: &Environment<'_>) -> Result<App, StartError> {
         clock,
         ids,
         embedder,
+        background: Some(Arc::new(after.clone())),
     };
     let database = Database::new(ports, settings);
     Ok(App::public(database, auth, environment.public_url()))

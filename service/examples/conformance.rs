@@ -21,6 +21,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(OsIds),
         embedder: None,
+        background: None,
     };
     let app = App {
         database: Database::new(ports, Settings::default()),

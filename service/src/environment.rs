@@ -145,6 +145,15 @@ impl<'a> Environment<'a> {
         }))
     }
 
+    /// `OSTRACA_HORIZON`: how long objects stay that nobody needs any more. None leaves the
+    /// default; every process on one store must be told the same.
+    ///
+    /// # Errors
+    /// What is no duration.
+    pub fn horizon(&self) -> Result<Option<Duration>, EnvironmentError> {
+        self.duration("OSTRACA_HORIZON")
+    }
+
     /// The bucket that `OSTRACA_STORE` names as `s3://bucket/prefix`, and the standard
     /// variables of S3. None without `OSTRACA_STORE`.
     ///
@@ -325,6 +334,16 @@ mod tests {
             !shown.contains("hush") && !shown.contains("AKID"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_horizon_is_a_duration_or_left_alone() {
+        let horizon = |value| with(&[("OSTRACA_HORIZON", value)], |e| e.horizon());
+        assert_eq!(horizon(""), Ok(None));
+        assert_eq!(horizon("2h"), Ok(Some(Duration::from_hours(2))));
+        for wrong in ["0s", "3600", "-1h", "later"] {
+            assert!(horizon(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl Bucket {
             clock: self.clock.clone(),
             ids: Arc::new(OsIds),
             embedder: None,
+            background: None,
         };
         Database::new(ports, Settings::default())
     }

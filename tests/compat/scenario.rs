@@ -16,6 +16,7 @@ fn database(store: &Arc<InMemory>) -> Arc<Database> {
         clock: VirtualClock::new(),
         ids: Arc::new(CountingIds::default()),
         embedder: None,
+        background: None,
     };
     Database::new(ports, Settings::default())
 }

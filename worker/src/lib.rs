@@ -1,7 +1,8 @@
-//! Ostraca on Cloudflare Workers: the router of `service` behind `fetch`, on an R2 bucket
-//! or any S3 endpoint. Everything that only this platform has is in this crate, and
+//! Ostraca on Cloudflare Workers: the router of `service` behind `fetch` and the compaction
+//! job behind `scheduled`, on an R2 bucket or any S3 endpoint. Everything that only this platform has is in this crate, and
 //! nothing else is.
 
+mod background;
 #[cfg(feature = "contract")]
 mod contract;
 mod fetch;
@@ -12,22 +13,25 @@ mod s3;
 mod settings;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use http::StatusCode;
 use object_store::ObjectStore;
 use ostraca_memory::embed::{Embedder, OpenAiEmbedder};
-use ostraca_memory::{Database, Ports, Settings};
+use ostraca_memory::{Database, Effort, Ports, Settings, Unwatched};
 use ostraca_object::decorator::retry::{RetryPolicy, RetryStore};
 use ostraca_object::log::Grouping;
 use ostraca_object::port::{Clock, Ids};
 use ostraca_service::App;
 use ostraca_service::environment::{Environment, EnvironmentError};
-use tower_service::Service;
-use worker::{Context, Env, HttpRequest, event};
+use tower_service::Service as _;
+use worker::{Context, Env, HttpRequest, ScheduleContext, ScheduledEvent, event};
 
+use crate::background::{InContext, WaitUntil};
 use crate::fetch::WorkerFetch;
 use crate::ports::{CryptoIds, WorkerClock};
 use crate::r2::R2Store;
@@ -37,9 +41,20 @@ const BUCKET: &str = "BUCKET";
 /// Requests in flight at once; the platform queues the seventh.
 const IN_FLIGHT: usize = 6;
 
+/// How long a scheduled run begins further collections. The runtime ends it after minutes;
+/// what is left is due the next time.
+const BUDGET: Duration = Duration::from_secs(45);
+
 thread_local! {
     // What one request has read, the next one of this isolate need not read again.
-    static ROUTER: OnceCell<Router> = const { OnceCell::new() };
+    static SERVICE: OnceCell<Service> = const { OnceCell::new() };
+}
+
+/// What an isolate runs.
+#[derive(Debug, Clone)]
+struct Service {
+    router: Router,
+    database: Arc<Database>,
 }
 
 /// Why the Worker cannot start with these settings.
@@ -66,14 +81,17 @@ fn start() {
 async fn fetch(
     request: HttpRequest,
     env: Env,
-    _context: Context,
+    context: Context,
 ) -> worker::Result<http::Response<Body>> {
     #[cfg(feature = "contract")]
     if let Some(answer) = contract::answer(&request, &env).await {
         return answer;
     }
-    match router(&env) {
-        Ok(mut router) => Ok(router.call(request).await?),
+    match service(&env) {
+        Ok(mut service) => {
+            let answer = service.router.call(request);
+            Ok(InContext::new(Rc::new(context), answer).await?)
+        }
         Err(error) => {
             tracing::error!(%error, "the Worker is not set up");
             let body = serde_json::json!({
@@ -87,13 +105,38 @@ async fn fetch(
     }
 }
 
-/// The router of this isolate, made for its first request.
-fn router(env: &Env) -> Result<Router, StartError> {
-    if let Some(router) = ROUTER.with(|cell| cell.get().cloned()) {
-        return Ok(router);
+/// Runs the compaction job, for each cron trigger of wrangler.toml.
+#[event(scheduled)]
+async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    let database = match service(&env) {
+        Ok(service) => service.database,
+        Err(error) => {
+            tracing::error!(%error, "the Worker is not set up");
+            return;
+        }
+    };
+    match database.run_due(Effort::SMALL, Some(BUDGET), &Unwatched).await {
+        Ok(report) => tracing::info!(
+            collections = report.collections.len(),
+            failed = report.failed(),
+            postponed = report.postponed,
+            "the compaction job is done"
+        ),
+        Err(error) => tracing::error!(%error, "the compaction job could not begin"),
     }
-    let router = ostraca_service::router(app(env)?);
-    Ok(ROUTER.with(|cell| cell.get_or_init(|| router).clone()))
+}
+
+/// The service of this isolate, made for its first event.
+fn service(env: &Env) -> Result<Service, StartError> {
+    if let Some(service) = SERVICE.with(|cell| cell.get().cloned()) {
+        return Ok(service);
+    }
+    let app = app(env)?;
+    let service = Service {
+        database: Arc::clone(&app.database),
+        router: ostraca_service::router(app),
+    };
+    Ok(SERVICE.with(|cell| cell.get_or_init(|| service).clone()))
 }
 
 fn app(env: &Env) -> Result<App, StartError> {
@@ -107,6 +150,9 @@ fn app(env: &Env) -> Result<App, StartError> {
         in_flight: IN_FLIGHT,
         ..Settings::default()
     };
+    if let Some(horizon) = environment.horizon()? {
+        settings.horizon = horizon;
+    }
     let embedder = environment.embedder()?.map(|endpoint| {
         settings.limits.embedding_wait = endpoint.timeout;
         let fetch = Arc::new(WorkerFetch);
@@ -124,6 +170,7 @@ fn app(env: &Env) -> Result<App, StartError> {
         clock,
         ids,
         embedder,
+        background: Some(Arc::new(WaitUntil)),
     };
     let database = Database::new(ports, settings);
     Ok(App::public(database, auth, environment.public_url()))

@@ -4,7 +4,9 @@
 
 use std::io;
 
-use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 struct Console;
 
@@ -22,11 +24,18 @@ impl io::Write for Console {
 /// Starts the log. The platform adds the time.
 pub(crate) fn start() {
     std::panic::set_hook(Box::new(|panic| worker::console_error!("{panic}")));
-    // After a restart of the module there is nothing left of a first log.
-    let _ = tracing_subscriber::fmt()
+    // What an operator has to look at, and what compaction does, which nobody waits for.
+    let filter = Targets::new()
+        .with_default(LevelFilter::WARN)
+        .with_target("ostraca_memory::compact", LevelFilter::INFO)
+        .with_target("ostraca_worker", LevelFilter::INFO);
+    let lines = tracing_subscriber::fmt::layer()
         .json()
         .without_time()
-        .with_max_level(LevelFilter::WARN)
-        .with_writer(|| Console)
+        .with_writer(|| Console);
+    // After a restart of the module there is nothing left of a first log.
+    let _ = tracing_subscriber::registry()
+        .with(lines)
+        .with(filter)
         .try_init();
 }

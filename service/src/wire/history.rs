@@ -111,8 +111,10 @@ impl From<domain::Event> for Event {
     fn from(event: domain::Event) -> Self {
         match event {
             domain::Event::Created => Self::Created,
-            // A setting is no memory, so it is in no history and no feed.
-            domain::Event::Updated | domain::Event::Setting => Self::Updated,
+            // Settings and catalogues are no memories, so they are in no history and no feed.
+            domain::Event::Updated | domain::Event::Setting | domain::Event::Catalogue => {
+                Self::Updated
+            }
             domain::Event::Forgotten => Self::Forgotten,
             domain::Event::Restored => Self::Restored,
             domain::Event::Purged => Self::Purged,

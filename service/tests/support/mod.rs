@@ -29,6 +29,7 @@ pub fn database() -> Arc<Database> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(OsIds),
         embedder: None,
+        background: None,
     };
     Database::new(ports, Settings::default())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use object_store::ObjectStore;
@@ -14,6 +14,8 @@ use ostraca_object::port::{Clock, Ids, Timestamp, WriterId};
 use ostraca_object::store::Store;
 
 use crate::caller::Caller;
+use crate::compact::background::Background;
+use crate::compact::trigger::Trigger;
 use crate::embed::Embedder;
 use crate::limits::Limits;
 use crate::session::Session;
@@ -30,6 +32,8 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Vectors for texts; `None` means that recall is by keywords.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// Where work goes on after an answer; `None` leaves compaction to the scheduled job.
+    pub background: Option<Arc<dyn Background>>,
 }
 
 impl fmt::Debug for Ports {
@@ -37,6 +41,7 @@ impl fmt::Debug for Ports {
         f.debug_struct("Ports")
             .field("store", &self.store.to_string())
             .field("embedder", &self.embedder)
+            .field("background", &self.background)
             .finish_non_exhaustive()
     }
 }
@@ -75,6 +80,7 @@ pub struct Database {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     embedder: Option<Arc<dyn Embedder>>,
+    background: Option<Arc<dyn Background>>,
     settings: Settings,
     writer: WriterId,
     open: Mutex<Open>,
@@ -82,8 +88,16 @@ pub struct Database {
 
 #[derive(Debug, Default)]
 struct Open {
-    logs: BTreeMap<CollectionKey, (u64, Arc<Log<View>>)>,
+    collections: BTreeMap<CollectionKey, Opened>,
     used: u64,
+}
+
+/// A collection that is open.
+#[derive(Debug, Clone)]
+struct Opened {
+    used: u64,
+    log: Arc<Log<View>>,
+    trigger: Arc<Trigger>,
 }
 
 impl Database {
@@ -94,6 +108,7 @@ impl Database {
             clock,
             ids,
             embedder,
+            background,
         } = ports;
         let writer = WriterId(ids.random());
         let store = Store::new(store, Arc::clone(&clock), Arc::clone(&ids))
@@ -103,6 +118,7 @@ impl Database {
             clock,
             ids,
             embedder,
+            background,
             settings,
             writer,
             open: Mutex::default(),
@@ -111,11 +127,11 @@ impl Database {
 
     /// The operations as one caller may use them.
     pub fn session(self: &Arc<Self>, caller: Caller) -> Session {
-        let log = self.log(&CollectionKey::new(
+        let opened = self.opened(&CollectionKey::new(
             caller.tenant.clone(),
             caller.collection.clone(),
         ));
-        Session::new(Arc::clone(self), caller, log)
+        Session::new(Arc::clone(self), caller, opened.log, opened.trigger)
     }
 
     /// The limits of requests and replies.
@@ -130,6 +146,10 @@ impl Database {
 
     pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
         self.embedder.as_ref()
+    }
+
+    pub(crate) fn background(&self) -> Option<&Arc<dyn Background>> {
+        self.background.as_ref()
     }
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
@@ -159,38 +179,51 @@ impl Database {
 
     /// The log of a collection, opened if it is not.
     pub(crate) fn log(&self, key: &CollectionKey) -> Arc<Log<View>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.opened(key).log
+    }
+
+    /// Whether this process holds what it has read of a collection.
+    pub(crate) fn is_open(&self, key: &CollectionKey) -> bool {
+        self.open().collections.contains_key(key)
+    }
+
+    /// Forgets what is known of a collection, so that the next use reads it anew.
+    pub(crate) fn close(&self, key: &CollectionKey) {
+        self.open().collections.remove(key);
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opened(&self, key: &CollectionKey) -> Opened {
+        let mut open = self.open();
         open.used += 1;
         let used = open.used;
-        if let Some((last, log)) = open.logs.get_mut(key) {
-            *last = used;
-            return Arc::clone(log);
+        if let Some(opened) = open.collections.get_mut(key) {
+            opened.used = used;
+            return opened.clone();
         }
-        if open.logs.len() >= self.settings.open_collections.max(1)
+        if open.collections.len() >= self.settings.open_collections.max(1)
             && let Some(oldest) = open
-                .logs
+                .collections
                 .iter()
-                .min_by_key(|(_, (last, _))| *last)
+                .min_by_key(|(_, opened)| opened.used)
                 .map(|(key, _)| key.clone())
         {
-            open.logs.remove(&oldest);
+            open.collections.remove(&oldest);
         }
         let settings = LogSettings {
             grouping: self.settings.grouping,
             horizon_ms: u64::try_from(self.settings.horizon.as_millis()).unwrap_or(u64::MAX),
             ..LogSettings::default()
         };
-        let log = Arc::new(Log::new(key.clone(), self.writer, settings));
-        open.logs.insert(key.clone(), (used, Arc::clone(&log)));
-        log
-    }
-
-    /// Forgets what is known of a collection, so that the next use reads it anew.
-    pub(crate) fn close(&self, key: &CollectionKey) {
-        self.open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .logs
-            .remove(key);
+        let opened = Opened {
+            used,
+            log: Arc::new(Log::new(key.clone(), self.writer, settings)),
+            trigger: Arc::default(),
+        };
+        open.collections.insert(key.clone(), opened.clone());
+        opened
     }
 }

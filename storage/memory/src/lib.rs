@@ -34,6 +34,10 @@ mod view;
 pub use asof::AsOf;
 pub use caller::{Caller, Permission};
 pub use change::Event;
+pub use compact::background::Background;
+pub use compact::job::{
+    CollectionResult, Job, JobReport, Phase, Progress, Selection, Step, Unwatched,
+};
 pub use compact::{Compacted, CompactionOutcome, Effort};
 pub use database::{Database, Ports, Settings};
 pub use error::{Error, ErrorKind, Result};
@@ -53,7 +57,8 @@ pub use ops::restore::RestoreRequest;
 pub use ops::scopes::{ScopeInfo, ScopesReply, ScopesRequest};
 pub use ops::update::{ChangeReply, UpdateRequest};
 pub use ops::watch::{WatchReply, WatchRequest, Watched};
-pub use ostraca_object::key::{CollectionId, TenantId};
+pub use ostraca_object::key::{CollectionId, CollectionKey, TenantId};
+pub use ostraca_object::log::clean_up::CleanedUp;
 pub use ostraca_object::log::{Freshness, Grouping};
 pub use ostraca_object::port::{Clock, Ids, Timestamp};
 pub use ostraca_search::{

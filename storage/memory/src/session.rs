@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::asof::AsOf;
 use crate::caller::Caller;
 use crate::change;
+use crate::compact::trigger::Trigger;
 use crate::database::Database;
 use crate::draft::{Decider, Draft, is_live};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,11 +35,22 @@ pub struct Session {
     pub(crate) db: Arc<Database>,
     pub(crate) caller: Caller,
     pub(crate) log: Arc<Log<View>>,
+    pub(crate) trigger: Arc<Trigger>,
 }
 
 impl Session {
-    pub(crate) fn new(db: Arc<Database>, caller: Caller, log: Arc<Log<View>>) -> Self {
-        Self { db, caller, log }
+    pub(crate) fn new(
+        db: Arc<Database>,
+        caller: Caller,
+        log: Arc<Log<View>>,
+        trigger: Arc<Trigger>,
+    ) -> Self {
+        Self {
+            db,
+            caller,
+            log,
+            trigger,
+        }
     }
 
     /// Who calls.
@@ -128,7 +140,10 @@ impl Session {
                 // The log jumped to a checkpoint while this was decided.
                 Err(CommitError::Decided(Halt::Waiting)) => load::complete(&self.log, io).await?,
                 Err(error) => return Err(error.into()),
-                Ok(committed) => return Ok(committed),
+                Ok(committed) => {
+                    self.after(io, &committed).await;
+                    return Ok(committed);
+                }
             }
         }
     }

@@ -104,6 +104,7 @@ fn open(store: &Arc<InMemory>) -> Outcome<Session> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(OsIds),
         embedder: None,
+        background: None,
     };
     Ok(Database::new(ports, Settings::default()).session(Caller::unrestricted("default".parse()?)))
 }

@@ -90,6 +90,7 @@ fn open(folder: &Path) -> Outcome<Session> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(OsIds),
         embedder: None,
+        background: None,
     };
     let db = Database::new(ports, Settings::default());
     Ok(db.session(Caller::unrestricted("default".parse()?)))

@@ -72,6 +72,7 @@ impl World {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             embedder: None,
+            background: None,
         };
         let db = Database::new(ports, Settings::default());
         let session = db.session(Caller::unrestricted(tenant.parse().unwrap()));

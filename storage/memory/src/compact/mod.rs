@@ -3,9 +3,12 @@
 //! anywhere: until its checkpoint is in the log nothing refers to what it wrote, and
 //! after that nothing is missing.
 
+pub mod background;
 mod build;
+pub mod job;
 mod merge;
 mod plan;
+pub(crate) mod trigger;
 
 use std::sync::Arc;
 

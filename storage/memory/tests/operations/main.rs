@@ -11,6 +11,7 @@
     reason = "one test binary: its modules share helpers, and a failed test may panic"
 )]
 
+mod background;
 mod changing;
 mod compacting;
 mod embedding;

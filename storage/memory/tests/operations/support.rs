@@ -89,6 +89,7 @@ impl World {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             embedder: None,
+            background: None,
         };
         (Database::new(ports, Settings::default()), counted)
     }
@@ -105,6 +106,7 @@ impl World {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             embedder: None,
+            background: None,
         };
         Database::new(ports, Settings::default())
     }
@@ -118,6 +120,7 @@ impl World {
                 clock: self.clock.clone(),
                 ids: self.ids.clone(),
                 embedder,
+                background: None,
             },
             Settings::default(),
         )
