@@ -19,6 +19,10 @@ pub(crate) struct Catalogue {
     pub(crate) base: Seq,
     /// The segments, oldest first; each stands for entries after those of the one before.
     pub(crate) segments: Vec<SegmentInfo>,
+    /// Whether they are so much that processes search them in place instead of holding
+    /// all they have. Once that is so it stays, as changes then say what they replace.
+    #[serde(default)]
+    pub(crate) is_large: bool,
 }
 
 /// What is known of a segment without reading it.
@@ -40,12 +44,21 @@ pub(crate) struct SegmentInfo {
     pub(crate) root_crc: u32,
     /// Bytes of its rows.
     pub(crate) row_bytes: u64,
+    /// Bytes of its codes; 0 if it has none.
+    pub(crate) code_bytes: u64,
+    /// Bytes of its posting lists.
+    pub(crate) posting_bytes: u64,
 }
 
 impl SegmentInfo {
     /// Bytes of all its objects.
     pub(crate) fn bytes(&self) -> u64 {
-        self.root_bytes + self.row_bytes
+        self.root_bytes + self.row_bytes + self.code_bytes + self.posting_bytes
+    }
+
+    /// Its name as the number that it is.
+    pub(crate) fn number(&self) -> u128 {
+        u128::from_str_radix(self.id.as_str(), 16).unwrap_or_default()
     }
 }
 
@@ -64,11 +77,6 @@ type Repeated = (u64, u32, Timestamp, u64, u32);
 const NAME: &str = "catalogue";
 
 impl Catalogue {
-    /// Bytes of all segments.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.segments.iter().map(SegmentInfo::bytes).sum()
-    }
-
     /// The rows of a checkpoint: the catalogue, the settings as they are, and the changes
     /// that no segment has.
     ///
@@ -97,6 +105,7 @@ impl Catalogue {
             event: Event::Catalogue,
             reason: None,
             record: record.into(),
+            replaces: None,
         }];
         changes.extend(settings);
         changes.extend(rest.into_iter().map(|row| row.change));

@@ -4,12 +4,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef, BinaryArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use ostraca_object::error::Corrupt;
 use ostraca_object::port::Timestamp;
 use ostraca_search::ScopePath;
 use ostraca_search::record::{self, Record};
+use ostraca_search::segment::Replacement;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -71,16 +73,20 @@ pub(crate) struct Change {
     pub(crate) reason: Option<String>,
     /// The record afterwards; for [`Event::Purged`] no more than its name.
     pub(crate) record: Arc<Record>,
+    /// The row of a segment that it replaces, where the collection is searched by them.
+    pub(crate) replaces: Option<Arc<Replacement>>,
 }
 
 const EVENT: &str = "event";
 const REASON: &str = "reason";
+const REPLACES: &str = "replaces";
 
 /// The columns of a log row, without the log's own.
 pub(crate) fn schema() -> SchemaRef {
     let mut fields = vec![
         Arc::new(Field::new(EVENT, DataType::Utf8, false)),
         Arc::new(Field::new(REASON, DataType::Utf8, true)),
+        Arc::new(Field::new(REPLACES, DataType::Binary, true)),
     ];
     fields.extend(record::schema().fields().iter().cloned());
     Arc::new(Schema::new(fields))
@@ -111,7 +117,13 @@ pub(crate) fn encode(changes: &[Change]) -> Result<RecordBatch, Corrupt> {
             error,
         )
     })?;
-    let mut columns = vec![events, reasons];
+    let replaces: ArrayRef = Arc::new(
+        changes
+            .iter()
+            .map(|change| change.replaces.as_ref().map(|replaces| replaces.encode()))
+            .collect::<BinaryArray>(),
+    );
+    let mut columns = vec![events, reasons, replaces];
     columns.extend(rows.columns().iter().map(Arc::clone));
     RecordBatch::try_new(schema(), columns).map_err(|error| {
         Corrupt::caused("a new log entry", "the columns do not fit together", error)
@@ -133,6 +145,10 @@ pub(crate) fn decode(key: &str, batch: &RecordBatch) -> Result<Vec<Change>, Corr
             .ok_or_else(|| Corrupt::new(key, format!("column {name} is missing or no text")))
     };
     let (events, reasons) = (text(EVENT)?, text(REASON)?);
+    // A column of a later version than the first.
+    let replaced = batch
+        .column_by_name(REPLACES)
+        .and_then(|column| column.as_binary_opt::<i32>());
     let records = record::decode(batch)
         .map_err(|error| Corrupt::caused(key, "a record cannot be read", error))?;
     records
@@ -150,10 +166,18 @@ pub(crate) fn decode(key: &str, batch: &RecordBatch) -> Result<Vec<Change>, Corr
                 )
             })?;
             let reason = reasons.is_valid(row).then(|| reasons.value(row).to_owned());
+            let replaces = replaced
+                .filter(|column| column.is_valid(row))
+                .map(|column| Replacement::decode(column.value(row)))
+                .transpose()
+                .map_err(|error| {
+                    Corrupt::caused(key, "what a row replaces cannot be read", error)
+                })?;
             Ok(Change {
                 event,
                 reason,
                 record: Arc::new(record),
+                replaces: replaces.map(Arc::new),
             })
         })
         .collect()

@@ -59,6 +59,9 @@ pub struct Settings {
     pub horizon: Duration,
     /// Collections kept open; the least recently used are closed beyond.
     pub open_collections: usize,
+    /// Bytes of rows up to which compaction makes a collection to be held whole by its
+    /// readers; beyond, its segments are searched in place. Whoever compacts decides.
+    pub whole_bytes: u64,
 }
 
 impl Default for Settings {
@@ -69,6 +72,7 @@ impl Default for Settings {
             limits: Limits::default(),
             horizon: Duration::from_hours(1),
             open_collections: 256,
+            whole_bytes: 8 << 20,
         }
     }
 }
@@ -142,6 +146,10 @@ impl Database {
     /// The model that contents are embedded with, if one is configured.
     pub fn embedding_model(&self) -> Option<&str> {
         self.embedder.as_deref().map(Embedder::model)
+    }
+
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        self.settings.whole_bytes
     }
 
     pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {

@@ -2,15 +2,17 @@
 //! same log entry agreed on, and what this one has staged so far. A decision that
 //! fails leaves nothing behind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ostraca_object::port::Timestamp;
+use ostraca_search::segment::Replacement;
 use ostraca_search::{Record, ScopePath, Status};
 use serde_json::Value;
 
 use crate::change::{self, Change, Event};
-use crate::view::View;
+use crate::known::{Name, Sight};
+use crate::view::Version;
 
 /// Changes that are agreed on and not yet folded.
 #[derive(Debug, Default)]
@@ -22,7 +24,7 @@ pub(crate) struct Draft {
 /// One decision at work.
 #[derive(Debug)]
 pub(crate) struct Decider<'a> {
-    view: &'a View,
+    sight: Sight<'a>,
     agreed: &'a Draft,
     own: Draft,
     changes: Vec<Change>,
@@ -30,10 +32,10 @@ pub(crate) struct Decider<'a> {
 }
 
 impl<'a> Decider<'a> {
-    /// A decision at a time, over the view and what was agreed before it.
-    pub(crate) fn new(view: &'a View, agreed: &'a Draft, now: Timestamp) -> Self {
+    /// A decision at a time, over what can be seen and what was agreed before it.
+    pub(crate) fn new(sight: Sight<'a>, agreed: &'a Draft, now: Timestamp) -> Self {
         Self {
-            view,
+            sight,
             agreed,
             own: Draft::default(),
             changes: Vec::new(),
@@ -46,9 +48,9 @@ impl<'a> Decider<'a> {
         self.now
     }
 
-    /// The folded view, for what no decision of one entry can change for another.
-    pub(crate) fn view(&self) -> &'a View {
-        self.view
+    /// The folded versions of a memory, oldest first, without what is staged.
+    pub(crate) fn versions(&self, id: &str) -> Vec<Version> {
+        self.sight.versions(id)
     }
 
     /// A memory's newest version, forgotten and expired ones included.
@@ -61,7 +63,7 @@ impl<'a> Decider<'a> {
         {
             Some(staged) => staged.clone(),
             None => self
-                .view
+                .sight
                 .newest(id)
                 .map(|version| Arc::clone(&version.record)),
         }
@@ -82,7 +84,7 @@ impl<'a> Decider<'a> {
         let holds = |record: &Record| {
             record.realm == realm && record.scope == *scope && record.key.as_deref() == Some(key)
         };
-        self.live_named(holds, self.view.id_of_key(realm, scope, key))
+        self.live_named(holds, self.sight.id_of_key(realm, scope, key))
     }
 
     /// The live memory without a key that has this content.
@@ -98,7 +100,7 @@ impl<'a> Decider<'a> {
                 && record.key.is_none()
                 && record.content_hash == Some(hash)
         };
-        self.live_named(holds, self.view.id_of_hash(realm, scope, hash))
+        self.live_named(holds, self.sight.id_of_hash(realm, scope, hash))
     }
 
     fn live_named(
@@ -131,7 +133,7 @@ impl<'a> Decider<'a> {
             .or_else(|| self.agreed.settings.get(name))
         {
             Some(staged) => staged.as_ref(),
-            None => self.view.setting(name),
+            None => self.sight.view().setting(name),
         }
     }
 
@@ -143,6 +145,7 @@ impl<'a> Decider<'a> {
         reason: Option<String>,
     ) -> Arc<Record> {
         let record = Arc::new(record);
+        let replaces = self.replaced_by(event, &record.id).map(Arc::new);
         if event == Event::Setting {
             self.own
                 .settings
@@ -155,8 +158,20 @@ impl<'a> Decider<'a> {
             event,
             reason,
             record: Arc::clone(&record),
+            replaces,
         });
         record
+    }
+
+    /// The row of a segment that a new version of a memory replaces. What is staged or
+    /// recent has replaced it already.
+    fn replaced_by(&self, event: Event, id: &str) -> Option<Replacement> {
+        let is_staged = self.own.records.contains_key(id) || self.agreed.records.contains_key(id);
+        if event == Event::Setting || is_staged {
+            return None;
+        }
+        let (segment, row, version) = self.sight.replaceable(id)?;
+        Some(Replacement::of(segment, row, &version.record))
     }
 
     /// Stages a setting.
@@ -165,9 +180,15 @@ impl<'a> Decider<'a> {
         self.push(Event::Setting, record, None);
     }
 
-    /// What the decision agreed on, and the rows that say it.
-    pub(crate) fn finish(self) -> (Agreed, Vec<Change>) {
-        (Agreed(self.own), self.changes)
+    /// What the decision agreed on, and the rows that say it; or what it asked for and is
+    /// not known yet.
+    pub(crate) fn finish(self) -> Result<(Agreed, Vec<Change>), BTreeSet<Name>> {
+        let missing = self.sight.into_missing();
+        if missing.is_empty() {
+            Ok((Agreed(self.own), self.changes))
+        } else {
+            Err(missing)
+        }
     }
 }
 

@@ -64,7 +64,7 @@ impl From<CommitError<Halt>> for Error {
     fn from(source: CommitError<Halt>) -> Self {
         match source {
             CommitError::Decided(Halt::Refused(error)) => error,
-            CommitError::Decided(Halt::Waiting) => Self::new(
+            CommitError::Decided(Halt::Waiting | Halt::Moved(_) | Halt::Missing(_)) => Self::new(
                 SOON,
                 "the collection was compacted while the change was decided on; try again",
             ),

@@ -10,6 +10,7 @@ use ostraca_search::{Chunk, Embedding, Record};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::draft::Decider;
 use crate::embed::Embedder;
 use crate::embed::vectors::{Passage, embed_all};
@@ -47,6 +48,14 @@ impl Profile {
     /// The profile of a collection, once it has one.
     pub(crate) fn of(view: &View) -> Option<Self> {
         view.setting(SETTING).and_then(Self::read)
+    }
+
+    /// The profile among the settings of a checkpoint.
+    pub(crate) fn of_settings(settings: &[Change]) -> Option<Self> {
+        let setting = settings
+            .iter()
+            .find(|change| change.record.key.as_deref() == Some(SETTING))?;
+        Self::read(setting.record.value.as_ref()?)
     }
 
     fn read(value: &Value) -> Option<Self> {

@@ -148,6 +148,7 @@ pub(crate) mod tests {
                 event: Event::Updated,
                 reason: Some("because".to_owned()),
                 record: record.into(),
+                replaces: None,
             },
         }
     }

@@ -2,6 +2,7 @@
 //! of its own under `ops`; this file holds what they share: the caller's rights,
 //! reading at a moment, committing a decision, and the receipt.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ostraca_object::io::Io;
@@ -17,14 +18,17 @@ use serde::de::DeserializeOwned;
 
 use crate::asof::AsOf;
 use crate::caller::Caller;
+use crate::catalogue::Catalogue;
 use crate::change;
 use crate::compact::trigger::Trigger;
 use crate::database::Database;
 use crate::draft::{Decider, Draft, is_live};
 use crate::error::{Error, ErrorKind, Result};
 use crate::idempotency::Once;
+use crate::known::{Known, Name, Sight};
 use crate::limits::Limits;
 use crate::load;
+use crate::lookup::{Asked, look_up};
 use crate::receipt::Receipt;
 use crate::reference::Reference;
 use crate::view::{View, version_at};
@@ -84,7 +88,8 @@ impl Session {
         self.see(io, look).await
     }
 
-    /// Looks at the state as it is, once nothing is missing from it.
+    /// Looks at the state as it is, all of it: of a large collection at a copy of
+    /// everything, which is made for it.
     pub(crate) async fn see<T>(
         &self,
         io: &Io,
@@ -97,10 +102,85 @@ impl Session {
                 let look = view.is_whole().then(|| look.take()).flatten()?;
                 Some(look(view, seq))
             });
-            match seen {
-                Some(seen) => return seen,
-                None => load::complete(&self.log, io).await?,
+            if let Some(seen) = seen {
+                return seen;
             }
+            load::complete(&self.log, io).await?;
+            if self.log.read(|view, _| view.is_above())
+                && let Some(look) = look.take()
+            {
+                let copy = load::copy(&self.log, io).await?;
+                return look(&copy, copy.position());
+            }
+        }
+    }
+
+    /// Brings the state up to date and looks at single memories in it. `look` is asked
+    /// again as what it asks for is found in the segments.
+    pub(crate) async fn look_up<T>(
+        &self,
+        io: &Io,
+        freshness: Freshness,
+        look: impl FnMut(&Sight<'_>, Seq) -> Result<T>,
+    ) -> Result<T> {
+        load::refresh(&self.log, io, freshness).await?;
+        self.see_single(io, look).await
+    }
+
+    /// Looks at single memories in the state as it is.
+    pub(crate) async fn see_single<T>(
+        &self,
+        io: &Io,
+        mut look: impl FnMut(&Sight<'_>, Seq) -> Result<T>,
+    ) -> Result<T> {
+        let mut known = Known::default();
+        loop {
+            let seen = self.log.read(|view, seq| {
+                if view.is_waiting() {
+                    return Seen::Waiting;
+                }
+                if view.is_above() && !known.is_of(view) {
+                    return Seen::Moved(view.catalogue().clone());
+                }
+                let sight = Sight::new(view, &known);
+                let seen = look(&sight, seq);
+                let missing = sight.into_missing();
+                if missing.is_empty() {
+                    Seen::Done(seen)
+                } else {
+                    Seen::Missing(missing)
+                }
+            });
+            match seen {
+                Seen::Done(seen) => return seen,
+                Seen::Waiting => load::complete(&self.log, io).await?,
+                Seen::Moved(catalogue) => known = Known::of(catalogue),
+                Seen::Missing(names) => self.learn(io, &mut known, names).await?,
+            }
+        }
+    }
+
+    /// Looks names up in the segments. Nothing is learnt if there are others by now.
+    async fn learn(&self, io: &Io, known: &mut Known, names: BTreeSet<Name>) -> Result<()> {
+        load::complete(&self.log, io).await?;
+        let segments = known.catalogue().segments.clone();
+        let asked = self.log.read(|view, _| {
+            let asked = segments.iter().map(|info| {
+                let root = Arc::clone(view.root(&info.id)?);
+                Some(Asked { info, root })
+            });
+            asked.collect::<Option<Vec<_>>>()
+        });
+        let Some(asked) = asked else {
+            return Ok(());
+        };
+        match look_up(self.log.collection(), io, &asked, names, known).await {
+            // Compacted away since: the log says by what.
+            Err(error) if load::is_gone(&error) => {
+                self.log.refresh(io, Freshness::Strong).await?;
+                Ok(())
+            }
+            result => result,
         }
     }
 
@@ -126,25 +206,68 @@ impl Session {
             .as_ref()
             .map_or_else(|| CommitId(self.db.random()), Once::id);
         let decide = Arc::new(Mutex::new((decide, once)));
+        let mut known = Known::default();
         loop {
-            let shared = Arc::clone(&decide);
-            let step = move |view: &View, draft: &mut Draft, at: At| {
-                if !view.is_whole() {
-                    return Err(Halt::Waiting);
+            // What the decision asks for is found before it is taken, so that a race for the
+            // next entry does not wait for it.
+            let rehearsed = self.log.read(|view, seq| {
+                let mut shared = decide.lock().unwrap_or_else(PoisonError::into_inner);
+                let (decide, once) = &mut *shared;
+                let at = At {
+                    seq: seq.next(),
+                    time: self.db.now(),
+                    replay: None,
+                };
+                match view.is_above() {
+                    true => settle(
+                        view,
+                        &known,
+                        &mut Draft::default(),
+                        at,
+                        once.as_ref(),
+                        decide,
+                    )
+                    .err(),
+                    false => None,
                 }
+            });
+            if let Some(halt @ (Halt::Moved(_) | Halt::Missing(_))) = rehearsed {
+                self.overcome(io, &mut known, halt).await?;
+                continue;
+            }
+            let (shared, found) = (Arc::clone(&decide), Arc::new(std::mem::take(&mut known)));
+            let used = Arc::clone(&found);
+            let step = move |view: &View, draft: &mut Draft, at: At| {
                 let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 let (decide, once) = &mut *shared;
-                settle(view, draft, at, once.as_ref(), decide).map_err(Halt::Refused)
+                settle(view, &used, draft, at, once.as_ref(), decide)
             };
             match self.log.commit(io, id, step).await {
-                // The log jumped to a checkpoint while this was decided.
-                Err(CommitError::Decided(Halt::Waiting)) => load::complete(&self.log, io).await?,
+                Err(CommitError::Decided(
+                    halt @ (Halt::Waiting | Halt::Moved(_) | Halt::Missing(_)),
+                )) => {
+                    known = Arc::into_inner(found).unwrap_or_default();
+                    self.overcome(io, &mut known, halt).await?;
+                }
                 Err(error) => return Err(error.into()),
                 Ok(committed) => {
                     self.after(io, &committed).await;
                     return Ok(committed);
                 }
             }
+        }
+    }
+
+    /// Does what has to be done before a decision can be taken.
+    async fn overcome(&self, io: &Io, known: &mut Known, halt: Halt) -> Result<()> {
+        match halt {
+            Halt::Waiting => load::complete(&self.log, io).await,
+            Halt::Moved(catalogue) => {
+                *known = Known::of(catalogue);
+                load::complete(&self.log, io).await
+            }
+            Halt::Missing(names) => self.learn(io, known, names).await,
+            Halt::Refused(error) => Err(error),
         }
     }
 
@@ -183,7 +306,7 @@ impl Session {
     /// The memory that a reference names at a position, if the caller may see it.
     pub(crate) fn resolve(
         &self,
-        view: &View,
+        sight: &Sight<'_>,
         reference: &Reference,
         newest: Seq,
         at: Seq,
@@ -192,16 +315,20 @@ impl Session {
         let visible =
             |record: &Arc<Record>| record.realm == self.caller.realm && is_live(record, now);
         match reference {
+            Reference::Id(id) if at == newest => {
+                Some(Arc::clone(&sight.newest(id)?.record)).filter(visible)
+            }
             Reference::Id(id) => {
-                let record = Arc::clone(&version_at(view.versions(id), at)?.record);
+                let record = Arc::clone(&version_at(&sight.versions(id), at)?.record);
                 Some(record).filter(visible)
             }
             Reference::Key { scope, key } if at == newest => {
-                let id = view.id_of_key(&self.caller.realm, scope, key)?;
-                Some(Arc::clone(&view.newest(id)?.record)).filter(visible)
+                let id = sight.id_of_key(&self.caller.realm, scope, key)?;
+                Some(Arc::clone(&sight.newest(id)?.record)).filter(visible)
             }
             // Names are indexed for the newest position alone; the past is walked.
-            Reference::Key { scope, key } => view
+            Reference::Key { scope, key } => sight
+                .view()
                 .records_at(at)
                 .map(|version| &version.record)
                 .find(|record| {
@@ -266,36 +393,55 @@ impl Session {
 pub(crate) enum Halt {
     /// The view waits for rows of segments.
     Waiting,
+    /// What is known is of other segments than these.
+    Moved(Catalogue),
+    /// These are not known yet.
+    Missing(BTreeSet<Name>),
     /// The decision said no.
     Refused(Error),
+}
+
+/// What a look at single memories came to.
+enum Seen<T> {
+    Done(Result<T>),
+    Waiting,
+    Moved(Catalogue),
+    Missing(BTreeSet<Name>),
 }
 
 /// Takes one decision, or tells again what came of it.
 fn settle<T: Serialize + DeserializeOwned>(
     view: &View,
+    known: &Known,
     draft: &mut Draft,
     at: At,
     once: Option<&Once>,
     decide: &mut impl FnMut(&mut Decider<'_>) -> Result<T>,
-) -> Result<Decision<T>> {
-    if let (Some(replay), Some(once)) = (&at.replay, once) {
-        return Ok(Decision::Unchanged(once.kept(replay)?));
+) -> Result<Decision<T>, Halt> {
+    if view.is_waiting() {
+        return Err(Halt::Waiting);
     }
-    let mut decider = Decider::new(view, draft, at.time);
-    let value = decide(&mut decider)?;
-    let (agreed, changes) = decider.finish();
+    if view.is_above() && !known.is_of(view) {
+        return Err(Halt::Moved(view.catalogue().clone()));
+    }
+    if let (Some(replay), Some(once)) = (&at.replay, once) {
+        let kept = once.kept(replay).map_err(Halt::Refused)?;
+        return Ok(Decision::Unchanged(kept));
+    }
+    let mut decider = Decider::new(Sight::new(view, known), draft, at.time);
+    let decided = decide(&mut decider);
+    // What was decided without knowing all that was asked for is void.
+    let (agreed, changes) = decider.finish().map_err(Halt::Missing)?;
+    let value = decided.map_err(Halt::Refused)?;
     let note = match once {
         Some(once) => Some(once.note(&serde_json::to_value(&value).map_err(|error| {
-            Error::new(
-                ErrorKind::Internal,
-                "the answer could not be kept for a retry",
-            )
-            .with_source(error)
+            let message = "the answer could not be kept for a retry";
+            Halt::Refused(Error::new(ErrorKind::Internal, message).with_source(error))
         })?)),
         None if changes.is_empty() => return Ok(Decision::Unchanged(value)),
         None => None,
     };
-    let rows = change::encode(&changes)?;
+    let rows = change::encode(&changes).map_err(|error| Halt::Refused(error.into()))?;
     agreed.join(draft);
     Ok(Decision::Commit { rows, note, value })
 }

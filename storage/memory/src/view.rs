@@ -3,19 +3,20 @@
 //! It only folds; decisions are taken in `draft`. One that starts from a checkpoint over
 //! segments waits for their rows, which `load` brings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use ostraca_object::error::Corrupt;
-use ostraca_object::key::Seq;
+use ostraca_object::key::{SegmentId, Seq};
 use ostraca_object::log::entry::Entry;
 use ostraca_object::log::fold::Fold;
 use ostraca_object::port::Timestamp;
-use ostraca_search::{Record, ScopePath, Status, Tail};
+use ostraca_search::segment::{Replaced, Root};
+use ostraca_search::{Record, ScopePath, SegmentRef, Snapshot, Status, Tail};
 use serde_json::Value;
 
-use crate::catalogue::{Catalogue, Split};
+use crate::catalogue::{Catalogue, SegmentInfo, Split};
 use crate::change::{self, Change, Event};
 use crate::cursor::Place;
 use crate::draft::Draft;
@@ -38,6 +39,26 @@ pub(crate) struct Version {
     pub(crate) reason: Option<String>,
 }
 
+impl Version {
+    /// The version that a row made.
+    pub(crate) fn of(row: Row) -> Self {
+        let Change {
+            event,
+            reason,
+            record,
+            ..
+        } = row.change;
+        Self {
+            record,
+            event,
+            place: row.place,
+            first: row.first,
+            time: row.time,
+            reason,
+        }
+    }
+}
+
 /// A name that is unique among live memories: realm, scope, then key or digest.
 type NameOf<T> = (String, ScopePath, T);
 
@@ -53,6 +74,14 @@ pub(crate) struct View {
     settings: BTreeMap<String, Value>,
     times: BTreeMap<Seq, Timestamp>,
     catalogue: Catalogue,
+    /// The roots of the catalogue's segments, as far as they have been brought.
+    roots: BTreeMap<SegmentId, Arc<Root>>,
+    /// A whole view as of an entry, for what is asked of a large collection as a whole.
+    copy: Option<(Seq, Arc<Self>)>,
+    /// Rows of segments that recent changes replace.
+    replaced: Replaced,
+    /// What was purged since the catalogue's base, or at all if it is whole.
+    purged: BTreeSet<String>,
     /// What was changed since the catalogue's base, in order.
     recent: Vec<Row>,
     content: Content,
@@ -68,6 +97,8 @@ enum Content {
     Whole,
     /// The changes since the base; the segments' rows have to be brought.
     Waiting,
+    /// The changes since the base; the segments are searched in place.
+    Above,
 }
 
 /// One row as the change feed tells it.
@@ -188,22 +219,119 @@ impl View {
                 event: Event::Setting,
                 reason: None,
                 record: change::setting(name, Some(value.clone()), Timestamp(0)).into(),
+                replaces: None,
             })
             .collect()
     }
 
-    /// Whether everything is here: if not, nothing but the catalogue, the recent changes
-    /// and the settings may be asked for.
+    /// Whether everything is here: if not, what is asked for is of the changes since the
+    /// catalogue's base alone.
     pub(crate) fn is_whole(&self) -> bool {
         self.content == Content::Whole
     }
 
+    /// Whether the rows of the segments have to be brought before anything is asked.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.content == Content::Waiting
+    }
+
+    /// Whether the segments are searched in place.
+    pub(crate) fn is_above(&self) -> bool {
+        self.content == Content::Above
+    }
+
+    /// The last entry that was applied.
+    pub(crate) fn position(&self) -> Seq {
+        self.applied
+    }
+
+    /// What a search is asked of, if the segments are searched in place and the roots of all segments are here.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot<'_>> {
+        if !self.is_above() {
+            return None;
+        }
+        let segments = self.catalogue.segments.iter().map(|segment| {
+            Some(SegmentRef {
+                id: segment.number(),
+                root: self.roots.get(&segment.id)?,
+            })
+        });
+        Some(Snapshot {
+            tail: &self.tail,
+            segments: segments.collect::<Option<_>>()?,
+            replaced: &self.replaced,
+        })
+    }
+
+    /// The root of a segment, if it is here.
+    pub(crate) fn root(&self, segment: &SegmentId) -> Option<&Arc<Root>> {
+        self.roots.get(segment)
+    }
+
+    /// The segments whose roots are to be brought before they can be searched.
+    pub(crate) fn rootless(&self) -> Vec<SegmentInfo> {
+        if !self.is_above() {
+            return Vec::new();
+        }
+        let segments = self.catalogue.segments.iter();
+        segments
+            .filter(|segment| !self.roots.contains_key(&segment.id))
+            .cloned()
+            .collect()
+    }
+
+    /// Takes roots.
+    pub(crate) fn install_roots(&mut self, roots: Vec<(SegmentId, Arc<Root>)>) {
+        self.roots.extend(roots);
+        self.drop_strange_roots();
+    }
+
+    fn drop_strange_roots(&mut self) {
+        let segments = &self.catalogue.segments;
+        self.roots
+            .retain(|id, _| segments.iter().any(|segment| segment.id == *id));
+    }
+
+    /// The whole view that was made of this one, if nothing has been applied since.
+    pub(crate) fn copy(&self) -> Option<Arc<Self>> {
+        let (applied, copy) = self.copy.as_ref()?;
+        (*applied == self.applied).then(|| Arc::clone(copy))
+    }
+
+    /// Keeps a whole view made of this one.
+    pub(crate) fn keep(&mut self, copy: Arc<Self>) {
+        self.copy = Some((copy.applied, copy));
+    }
+
+    /// Whether a memory was purged, as far as the changes that are here tell.
+    pub(crate) fn is_purged(&self, id: &str) -> bool {
+        self.purged.contains(id)
+    }
+
     /// Takes the rows of the catalogue's segments, in any order. Nothing happens if the
     /// view is whole or stands on another catalogue by now.
-    pub(crate) fn install(&mut self, catalogue: &Catalogue, mut rows: Vec<Row>) {
-        if self.is_whole() || self.catalogue != *catalogue {
+    pub(crate) fn install(&mut self, catalogue: &Catalogue, rows: Vec<Row>) {
+        if !self.is_waiting() || self.catalogue != *catalogue {
             return;
         }
+        self.complete(rows);
+    }
+
+    /// A whole view of what this one is the newest part of, given the segments' rows.
+    pub(crate) fn with(&self, rows: Vec<Row>) -> Self {
+        let mut whole = Self {
+            catalogue: self.catalogue.clone(),
+            recent: self.recent.clone(),
+            settings: self.settings.clone(),
+            times: self.times.clone(),
+            applied: self.applied,
+            ..Self::default()
+        };
+        whole.complete(rows);
+        whole
+    }
+
+    fn complete(&mut self, mut rows: Vec<Row>) {
         rows.sort_by_key(|row| row.place);
         for row in rows {
             self.times.insert(Seq(row.place.seq), row.time);
@@ -222,18 +350,25 @@ impl View {
             settings,
             rows,
         } = split;
-        if self.is_whole() && self.applied.next() == seq {
+        if self.is_whole() && !catalogue.is_large && self.applied.next() == seq {
             // The checkpoint stands for what is known already.
             let base = catalogue.base;
             self.recent.retain(|row| row.place.seq > base.0);
             self.catalogue = catalogue;
             return;
         }
-        *self = Self::default();
-        if !catalogue.segments.is_empty() {
+        let roots = std::mem::take(&mut self.roots);
+        *self = Self {
+            roots,
+            ..Self::default()
+        };
+        if catalogue.is_large {
+            self.content = Content::Above;
+        } else if !catalogue.segments.is_empty() {
             self.content = Content::Waiting;
         }
         self.catalogue = catalogue;
+        self.drop_strange_roots();
         for setting in settings {
             self.set(&setting);
         }
@@ -248,7 +383,7 @@ impl View {
         if row.change.event == Event::Setting {
             self.set(&row.change);
         } else if row.is_of_memory() {
-            if self.is_whole() {
+            if !self.is_waiting() {
                 self.fold(row.clone());
             }
             self.recent.push(row);
@@ -273,8 +408,12 @@ impl View {
                     event,
                     reason,
                     record,
+                    replaces,
                 },
         } = row;
+        if let Some(replaces) = replaces {
+            self.replaced.add(&replaces);
+        }
         self.feed.insert(
             place,
             FeedItem {
@@ -289,6 +428,7 @@ impl View {
         self.unname(&record.id);
         self.tail.remove(&record.id);
         if event == Event::Purged {
+            self.purged.insert(record.id.clone());
             // The feed tells of the purge alone, as an index built without the rest would.
             for version in self.memories.remove(&record.id).unwrap_or_default() {
                 self.order.remove(&version.first);

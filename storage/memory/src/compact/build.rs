@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use ostraca_object::error::Corrupt;
 use ostraca_object::key::{SegmentId, Seq};
-use ostraca_search::segment::{BlockWriter, Root, SegmentError, Statistics, checksum};
+use ostraca_search::Record;
+use ostraca_search::segment::{
+    BlockWriter, Replaced, Root, SegmentError, Statistics, checksum, index,
+};
 
 use super::merge::Merged;
 use crate::catalogue::SegmentInfo;
@@ -12,7 +15,7 @@ use crate::row::{self, Row};
 
 /// Rows in a block: few enough that one hit costs little, so many that Arrow's own
 /// bookkeeping is small beside them.
-const BLOCK_ROWS: usize = 32;
+const BLOCK_ROWS: usize = 16;
 /// Bytes of content after which a block ends, however few its rows.
 const BLOCK_BYTES: usize = 128 << 10;
 
@@ -22,6 +25,22 @@ pub(super) struct Built {
     pub(super) info: SegmentInfo,
     pub(super) root: Bytes,
     pub(super) rows: Bytes,
+    /// Nothing if it is not searched in place, or has no vectors.
+    pub(super) codes: Option<Bytes>,
+    /// Nothing if it is not searched in place.
+    pub(super) postings: Option<Bytes>,
+    /// The live rows in their order.
+    pub(super) live: Vec<Row>,
+}
+
+/// What a segment is built for.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// To be read whole.
+    Reading,
+    /// To be searched in place: the embedding profile whose vectors are indexed, and the
+    /// rows of older segments that its own replace.
+    Searching(Option<String>, Replaced),
 }
 
 /// A name for a new segment, of 128 random bits.
@@ -32,22 +51,57 @@ pub(super) fn name(random: u128) -> Result<SegmentId> {
 }
 
 /// Builds a segment that stands for the entries from `first` to `last`.
-pub(super) fn build(id: SegmentId, merged: &Merged, first: Seq, last: Seq) -> Result<Built> {
-    let statistics = Statistics {
-        rows: merged.len() as u64,
-        live: merged.live.len() as u64,
+pub(super) fn build(
+    id: SegmentId,
+    merged: Merged,
+    first: Seq,
+    last: Seq,
+    purpose: Purpose,
+) -> Result<Built> {
+    let Merged { live, past } = merged;
+    let (index, live, replaced) = match purpose {
+        Purpose::Reading => (None, live, Replaced::default()),
+        Purpose::Searching(profile, replaced) => {
+            let records: Vec<&Record> = live.iter().map(|row| &*row.change.record).collect();
+            let arranged = index::arrange(&records, profile.as_deref());
+            let ids = past.iter().map(|row| row.change.record.id.as_str());
+            let index = index::build(&records, &arranged, ids).map_err(unwritten)?;
+            let order = arranged.order.iter();
+            let ordered = order.filter_map(|place| live.get(*place).cloned());
+            (Some(index), ordered.collect(), replaced)
+        }
+    };
+    let mut writer = BlockWriter::new("a block of rows", &row::schema()).map_err(unwritten)?;
+    // A block is of live rows or of past ones, so that a search for the present reads no others.
+    for block in blocks(&live).chain(blocks(&past)) {
+        writer.push(&row::encode(block)?).map_err(unwritten)?;
+    }
+    let (rows, blocks) = writer.finish().map_err(unwritten)?;
+    let mut statistics = Statistics {
+        rows: (live.len() + past.len()) as u64,
+        live: live.len() as u64,
         first: first.0,
         last: last.0,
         ..Statistics::default()
     };
-    let mut writer = BlockWriter::new("a block of rows", &row::schema()).map_err(unwritten)?;
-    // A block is of live rows or of past ones, so that a search for the present reads no others.
-    for block in blocks(&merged.live).chain(blocks(&merged.past)) {
-        writer.push(&row::encode(block)?).map_err(unwritten)?;
+    let (mut codes, mut postings) = (None, None);
+    let mut root = Root::new(statistics.clone(), row::schema(), blocks);
+    if let Some(index) = index {
+        statistics.length = index.totals.length;
+        statistics.embedded = index.embedded;
+        statistics.pending = index.pending;
+        statistics.inactive = index.inactive;
+        root.statistics = statistics;
+        root.postings = index.lists;
+        root.vectors = index.vectors;
+        root.runs = index.runs;
+        root.expiring = index.expiring;
+        root.replaced = replaced;
+        codes = index.codes;
+        postings = Some(index.postings);
     }
-    let (rows, blocks) = writer.finish().map_err(unwritten)?;
-    let root = Root::new(statistics, row::schema(), blocks);
     let bytes = root.encode().map_err(unwritten)?;
+    let length = |part: &Option<Bytes>| part.as_ref().map_or(0, |part| part.len() as u64);
     let info = SegmentInfo {
         id,
         rows: root.statistics.rows,
@@ -57,11 +111,16 @@ pub(super) fn build(id: SegmentId, merged: &Merged, first: Seq, last: Seq) -> Re
         root_bytes: bytes.len() as u64,
         root_crc: checksum(&bytes),
         row_bytes: rows.len() as u64,
+        code_bytes: length(&codes),
+        posting_bytes: length(&postings),
     };
     Ok(Built {
         info,
         root: bytes,
         rows,
+        codes,
+        postings,
+        live,
     })
 }
 

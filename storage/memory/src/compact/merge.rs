@@ -62,6 +62,8 @@ pub(crate) fn merge(rows: Vec<Row>) -> Merged {
             continue;
         }
         row.first = memory.first;
+        // It names a row of a segment that may be gone by now.
+        row.change.replaces = None;
         let is_live = row.place == memory.last
             && row.change.event != Event::Purged
             && row.change.record.status != Status::Deleted;

@@ -8,10 +8,12 @@ mod build;
 pub mod job;
 mod merge;
 mod plan;
+mod readdress;
 pub(crate) mod trigger;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use ostraca_object::error::StoreError;
 use ostraca_object::io::{Io, Request};
 use ostraca_object::key::{CollectionKey, Key, SegmentPart, Seq};
@@ -22,6 +24,7 @@ use ostraca_object::log::error::CommitError;
 use ostraca_object::log::{Freshness, Log};
 use ostraca_object::port::CommitId;
 use ostraca_object::probe::prove_create_only;
+use ostraca_search::segment::Replaced;
 
 use crate::catalogue::Catalogue;
 use crate::change;
@@ -29,12 +32,15 @@ use crate::database::Database;
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::load;
+use crate::profile::Profile;
 use crate::receipt::Receipt;
 use crate::row::Row;
 use crate::session::{Halt, Session};
 use crate::view::View;
 
+use build::Purpose;
 pub use plan::Effort;
+use readdress::Readdress;
 
 /// What a compaction did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +75,7 @@ struct Work {
     catalogue: Catalogue,
     recent: Vec<Row>,
     newest: Seq,
+    profile: Option<String>,
 }
 
 impl Database {
@@ -121,25 +128,51 @@ impl Database {
             catalogue,
             recent,
             newest,
+            profile,
         } = work;
         let folded = recent.len() as u64;
-        let joined = plan::joined(&catalogue.segments, &recent, effort);
+        let limit = self.whole_bytes();
+        let is_large = catalogue.is_large || plan::bytes(&catalogue.segments, &recent) > limit;
+        // Segments that were made to be read whole cannot be searched in place.
+        let joined = if is_large == catalogue.is_large {
+            plan::joined(&catalogue.segments, &recent, effort)
+        } else {
+            &catalogue.segments
+        };
         let kept = catalogue.segments.len() - joined.len();
-        let mut rows = load::segments(log, io, joined).await?;
+        let mut segments = catalogue.segments.get(..kept).unwrap_or_default().to_vec();
+        let mut replaced = Replaced::default();
+        for replaces in recent.iter().filter_map(|row| row.change.replaces.as_ref()) {
+            replaced.add(replaces);
+        }
+        let mut rows = Vec::new();
+        for (root, own) in load::whole_segments(log, io, joined).await? {
+            for (segment, within) in root.replaced.segments() {
+                replaced.add_all(segment, within);
+            }
+            rows.extend(own);
+        }
+        replaced.retain(|segment| segments.iter().any(|kept| kept.number() == segment));
         rows.extend(recent);
         let merged = merge::merge(rows);
         let first = joined
             .first()
             .map_or(catalogue.base.next(), |segment| segment.first);
-        let mut segments = catalogue.segments.get(..kept).unwrap_or_default().to_vec();
-        let mut attachments = load::roots(log, &segments);
+        let mut attachments = load::roots(log, io, &segments).await?;
         let mut written = Vec::new();
+        let mut readdress = Readdress::to(&segments);
         let rows = merged.len();
         if rows > 0 {
             let id = build::name(self.random())?;
-            let built = build::build(id, &merged, first, newest)?;
+            let purpose = if is_large {
+                Purpose::Searching(profile, replaced)
+            } else {
+                Purpose::Reading
+            };
+            let built = build::build(id, merged, first, newest, purpose)?;
             written = self.store(log.collection(), io, &built).await?;
             attachments.push((load::root_name(&built.info.id), built.root));
+            readdress.add(built.info.number(), built.live);
             segments.push(built.info);
         }
         let names = segments.iter().map(|segment| segment.id.to_string());
@@ -151,10 +184,16 @@ impl Database {
         let next = Catalogue {
             base: newest,
             segments,
+            is_large,
         };
         let count = next.segments.len() as u64;
         let committed = log
-            .checkpoint(io, CommitId(self.random()), checkpoint, restate(next))
+            .checkpoint(
+                io,
+                CommitId(self.random()),
+                checkpoint,
+                restate(next, readdress),
+            )
             .await;
         let mut report = Compacted {
             outcome: CompactionOutcome::Committed,
@@ -184,10 +223,16 @@ impl Database {
         built: &build::Built,
     ) -> Result<Vec<Key>> {
         let key = |part| Key::Segment(collection.clone(), built.info.id.clone(), part);
-        let objects = [
-            (key(SegmentPart::Rows), built.rows.clone()),
-            (key(SegmentPart::Root), built.root.clone()),
+        let parts = [
+            (SegmentPart::Rows, Some(built.rows.clone())),
+            (SegmentPart::Codes, built.codes.clone()),
+            (SegmentPart::Postings, built.postings.clone()),
+            (SegmentPart::Root, Some(built.root.clone())),
         ];
+        let objects: Vec<(Key, Bytes)> = parts
+            .into_iter()
+            .filter_map(|(part, bytes)| Some((key(part), bytes?)))
+            .collect();
         let keys = objects.iter().map(|(key, _)| key.clone()).collect();
         let requests = objects
             .into_iter()
@@ -210,6 +255,7 @@ fn work(log: &Log<View>, effort: Effort) -> Option<Work> {
             catalogue: catalogue.clone(),
             recent: view.recent().to_vec(),
             newest,
+            profile: Profile::of(view).map(|profile| profile.name()),
         })
     })
 }
@@ -218,12 +264,18 @@ fn work(log: &Log<View>, effort: Effort) -> Option<Work> {
 /// its base while it was built.
 fn restate(
     next: Catalogue,
+    readdress: Readdress,
 ) -> impl FnMut(&View, &mut Draft, At) -> Result<Decision<()>, Halt> + Send + 'static {
     move |view, _, _| {
         let rest = view.recent().iter();
         let rest = rest.filter(|row| row.place.seq > next.base.0).cloned();
+        let rest = if next.is_large {
+            readdress.apply(rest)
+        } else {
+            rest.collect()
+        };
         let rows = next
-            .changes(view.settings(), rest.collect())
+            .changes(view.settings(), rest)
             .and_then(|changes| change::encode(&changes))
             .map_err(|corrupt| Halt::Refused(corrupt.into()))?;
         Ok(Decision::Commit {

@@ -2,6 +2,8 @@
 //! segment stands for one range of the log, and so much that their number stays
 //! logarithmic and every row is rewritten a logarithmic number of times.
 
+use ostraca_search::{Embedding, Record};
+
 use crate::catalogue::SegmentInfo;
 use crate::row::Row;
 
@@ -48,6 +50,27 @@ pub(super) fn joined<'a>(
     segments.get(from..).unwrap_or_default()
 }
 
+/// About the bytes of rows that there will be.
+pub(super) fn bytes(segments: &[SegmentInfo], recent: &[Row]) -> u64 {
+    let folded: u64 = segments.iter().map(|segment| segment.row_bytes).sum();
+    let new: usize = recent.iter().map(|row| size(&row.change.record)).sum();
+    folded + new as u64
+}
+
+/// About the bytes of a row.
+fn size(record: &Record) -> usize {
+    /// Of the columns that have about the same size in each row.
+    const REST: usize = 300;
+    let vectors = match &record.embedding {
+        Embedding::Ready { chunks, .. } => {
+            let components = chunks.iter().map(|chunk| chunk.vector.len());
+            components.sum::<usize>() * size_of::<f32>()
+        }
+        Embedding::None | Embedding::Pending { .. } => 0,
+    };
+    REST + record.texts().map(str::len).sum::<usize>() + vectors
+}
+
 /// Whether there is something to do though nothing is new.
 pub(super) fn is_due(segments: &[SegmentInfo], effort: Effort) -> bool {
     match effort {
@@ -74,6 +97,8 @@ mod tests {
                 root_bytes: 0,
                 root_crc: 0,
                 row_bytes: rows * 1_000,
+                code_bytes: 0,
+                posting_bytes: 0,
             })
             .collect()
     }

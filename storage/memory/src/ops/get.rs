@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ostraca_object::key::Seq;
 use ostraca_object::log::Freshness;
 use ostraca_search::Record;
 
@@ -10,9 +11,11 @@ use crate::asof::AsOf;
 use crate::caller::Permission;
 use crate::error::{Error, Result};
 use crate::excerpt::Excerpt;
+use crate::known::{Known, Sight};
 use crate::receipt::Receipt;
 use crate::reference::Reference;
 use crate::session::Session;
+use crate::view::View;
 
 /// What to get.
 #[derive(Debug, Clone, Default)]
@@ -72,17 +75,23 @@ impl Session {
             ));
         }
         let io = self.db.io();
-        let (found, newest) = self
-            .look(&io, request.freshness, |view, newest| {
-                let at = Self::position(view, newest, request.as_of)?;
-                let found: Vec<Option<Arc<Record>>> = request
-                    .references
-                    .iter()
-                    .map(|reference| self.resolve(view, reference, newest, at))
-                    .collect();
-                Ok((found, at))
-            })
-            .await?;
+        let find = |sight: &Sight<'_>, newest: Seq| {
+            let at = Self::position(sight.view(), newest, request.as_of)?;
+            let found: Vec<Option<Arc<Record>>> = request
+                .references
+                .iter()
+                .map(|reference| self.resolve(sight, reference, newest, at))
+                .collect();
+            Ok((found, at))
+        };
+        let (found, newest) = match request.as_of {
+            None => self.look_up(&io, request.freshness, find).await?,
+            Some(_) => {
+                let nothing = Known::default();
+                let look = |view: &View, newest| find(&Sight::new(view, &nothing), newest);
+                self.look(&io, request.freshness, look).await?
+            }
+        };
         // Many share the room of a reply evenly; one has it all.
         let room =
             (self.limits().reply_content_bytes / found.iter().flatten().count().max(1)).max(64);

@@ -12,10 +12,11 @@ use crate::change::Event;
 use crate::cursor;
 use crate::error::{Error, Result};
 use crate::excerpt::Excerpt;
+use crate::known::Sight;
 use crate::receipt::Receipt;
 use crate::reference::Reference;
 use crate::session::Session;
-use crate::view::{Version, View};
+use crate::view::Version;
 
 /// Whose history.
 #[derive(Debug, Clone)]
@@ -80,8 +81,8 @@ impl Session {
         let limit = request.limit.unwrap_or(20).clamp(1, self.limits().page) as usize;
         let io = self.db.io();
         let (id, versions, more, position) = self
-            .look(&io, request.freshness, |view, newest| {
-                let versions = self.versions_of(view, &request.target, newest)?;
+            .look_up(&io, request.freshness, |sight, newest| {
+                let versions = self.versions_of(sight, &request.target, newest)?;
                 let id = versions
                     .last()
                     .map(|version| version.record.id.clone())
@@ -126,19 +127,19 @@ impl Session {
         })
     }
 
-    fn versions_of<'v>(
+    fn versions_of(
         &self,
-        view: &'v View,
+        sight: &Sight<'_>,
         target: &Reference,
         newest: ostraca_object::key::Seq,
-    ) -> Result<&'v [Version]> {
+    ) -> Result<Vec<Version>> {
         let id = match target {
             Reference::Id(id) => Some(id.clone()),
             Reference::Key { .. } => self
-                .resolve(view, target, newest, newest)
+                .resolve(sight, target, newest, newest)
                 .map(|record| record.id.clone()),
         };
-        let versions = id.map_or(&[][..], |id| view.versions(&id));
+        let versions = id.map_or_else(Vec::new, |id| sight.versions(&id));
         let now = self.db.now().0;
         match versions.last() {
             Some(last)

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ostraca_object::error::StoreError;
 use ostraca_object::io::Io;
 use ostraca_object::key::Seq;
 use ostraca_object::log::Freshness;
@@ -27,6 +28,7 @@ use crate::receipt::{Coverage, Receipt};
 use crate::scope::{Reach, ScopeSelector};
 use crate::selection::Selection;
 use crate::session::Session;
+use crate::speculation::{Asking, Moment, Speculation, boxed};
 use crate::validate;
 use crate::view::View;
 
@@ -109,21 +111,32 @@ impl Session {
         self.check_recall(&request)?;
         let io = self.db.io();
         let wants_vector = self.wants_vector(&request);
-        let (read, embedded) =
-            futures::join!(load::refresh(&self.log, &io, request.freshness), async {
-                if wants_vector {
-                    let query = request.query.as_deref().unwrap_or_default();
-                    Some(self.embed_query(query).await)
-                } else {
-                    None
-                }
-            });
-        read?;
+        let model = self.db.embedding_model();
+        let asking = Asking {
+            query: &|profile| self.query(profile, &request, wants_vector),
+            admits: &|profile, embedded| admit(profile, model, embedded),
+        };
+        let text = request.query.as_deref().unwrap_or_default();
+        let embedding = wants_vector.then(|| boxed(self.embed_query(text)));
+        let moment = request.as_of.map_or(Moment::Now, |_| Moment::Past);
+        let mut speculation = Speculation::new(asking, moment, embedding);
+        load::refresh_beside(&self.log, &io, request.freshness, Some(&mut speculation)).await?;
+        let embedded = speculation.embedded().await;
+        let in_place = match moment {
+            Moment::Now => {
+                self.search_in_place(&io, &request, &mut speculation)
+                    .await?
+            }
+            Moment::Past => None,
+        };
+        if let Some((answer, position, hint)) = in_place {
+            return Ok(self.reply(&io, &request, answer, position, hint));
+        }
         let look = |view: &View, newest: Seq| {
             let at = Self::position(view, newest, request.as_of)?;
-            let query = self.query(view, &request, embedded.is_some());
-            let embedded =
-                embedded.map(|embedded| admit(view, self.db.embedding_model(), embedded));
+            let profile = Profile::of(view);
+            let query = (asking.query)(profile.as_ref());
+            let embedded = embedded.map(|embedded| (asking.admits)(profile.as_ref(), embedded));
             let answer = if at == newest {
                 run(query, view.tail(), embedded)?
             } else {
@@ -134,6 +147,53 @@ impl Session {
         };
         let (answer, position, hint) = self.see(&io, look).await?;
         Ok(self.reply(&io, &request, answer, position, hint))
+    }
+
+    /// Searches the segments in place; nothing if the collection is not so large.
+    async fn search_in_place(
+        &self,
+        io: &Io,
+        request: &RecallRequest,
+        speculation: &mut Speculation<'_>,
+    ) -> Result<Option<(Answer, Seq, Option<String>)>> {
+        let embedded = speculation.embedded().await;
+        loop {
+            load::complete(&self.log, io).await?;
+            let step = self.log.read(|view, newest| {
+                let snapshot = view.snapshot()?;
+                let search = speculation.search(Profile::of(view), embedded.clone());
+                let step = search.step(&snapshot);
+                let hint = match &step {
+                    Ok(Step::Done(answer)) => self.hint_in_place(&snapshot, request, answer),
+                    _ => None,
+                };
+                Some((step, newest, hint))
+            });
+            let Some((step, newest, hint)) = step else {
+                return Ok(None);
+            };
+            let reads = match step? {
+                Step::Done(answer) => return Ok(Some((answer, newest, hint))),
+                Step::Need(reads) => reads,
+            };
+            let requests = reads
+                .iter()
+                .map(|read| load::request(self.log.collection(), read));
+            let answers = io.wave(requests.collect()).await;
+            let mut is_gone = false;
+            for answer in &answers {
+                match answer {
+                    Ok(_) => {}
+                    // Compacted away since: the log says by what.
+                    Err(StoreError::NotFound { .. }) => is_gone = true,
+                    Err(error) => return Err(error.clone().into()),
+                }
+            }
+            speculation.take(reads, answers);
+            if is_gone {
+                self.log.refresh(io, Freshness::Strong).await?;
+            }
+        }
     }
 
     fn check_recall(&self, request: &RecallRequest) -> Result<()> {
@@ -229,8 +289,8 @@ impl Session {
         }
     }
 
-    fn query(&self, view: &View, request: &RecallRequest, awaited: bool) -> Query {
-        let profile = Profile::of(view).map(|profile| profile.name());
+    fn query(&self, profile: Option<&Profile>, request: &RecallRequest, awaited: bool) -> Query {
+        let profile = profile.map(Profile::name);
         let vector = match (&request.vector, awaited) {
             (Some(values), _) => VectorSource::Given {
                 profile: profile.unwrap_or_else(|| format!("external/{}", values.len())),
@@ -293,6 +353,29 @@ impl Session {
         let count: u64 = elsewhere.values().sum();
         (count > 0).then(|| {
             format!("nothing here, but {count} memories lie in {} other scopes; use scopes to see them, or reach \"all\" to search them", elsewhere.len())
+        })
+    }
+
+    /// The same from what the segments' roots say, which do not count every memory.
+    fn hint_in_place(
+        &self,
+        snapshot: &Snapshot<'_>,
+        request: &RecallRequest,
+        answer: &Answer,
+    ) -> Option<String> {
+        if !answer.hits.is_empty() || request.scope.reach == Reach::All {
+            return None;
+        }
+        let selector = request.scope.to_filter();
+        let is_elsewhere = snapshot.segments.iter().any(|segment| {
+            let root = segment.root;
+            let mut runs = root.runs.iter();
+            let is_unknown = root.runs.is_empty() && root.statistics.live > 0;
+            is_unknown
+                || runs.any(|run| run.realm == self.caller.realm && !selector.admits(&run.scope))
+        });
+        is_elsewhere.then(|| {
+            "nothing here, but there are memories in other scopes; use scopes to see them, or reach \"all\" to search them".to_owned()
         })
     }
 
@@ -373,12 +456,12 @@ impl Session {
 
 /// A query vector, if the collection's profile admits it.
 fn admit(
-    view: &View,
+    profile: Option<&Profile>,
     model: Option<&str>,
     embedded: std::result::Result<Vec<f32>, VectorUnavailable>,
 ) -> std::result::Result<Vec<f32>, VectorUnavailable> {
     let vector = embedded?;
-    if let Some(profile) = Profile::of(view) {
+    if let Some(profile) = profile {
         profile
             .admits(model.unwrap_or_default())
             .map_err(|reason| VectorUnavailable { reason })?;

@@ -98,12 +98,8 @@ fn earlier(
     newest: &Arc<Record>,
     version: Option<u64>,
 ) -> Result<Arc<Record>> {
-    let folded = decider
-        .view()
-        .versions(&newest.id)
-        .iter()
-        .rev()
-        .map(|version| &version.record);
+    let folded = decider.versions(&newest.id);
+    let folded = folded.iter().rev().map(|version| &version.record);
     let found = std::iter::once(newest)
         .chain(folded)
         .find(|record| match version {

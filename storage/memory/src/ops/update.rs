@@ -197,8 +197,8 @@ impl Session {
         request: &UpdateRequest,
     ) -> Result<(ItemDraft, Vec<String>)> {
         let current = self
-            .look(io, Freshness::Strong, |view, newest| {
-                self.resolve(view, &request.target, newest, newest)
+            .look_up(io, Freshness::Strong, |sight, newest| {
+                self.resolve(sight, &request.target, newest, newest)
                     .ok_or_else(|| Self::missing(&request.target))
             })
             .await?;
@@ -310,8 +310,8 @@ impl Session {
         io: &ostraca_object::io::Io,
         changed: &Changed,
     ) -> Result<Arc<Record>> {
-        self.see(io, |view, _| {
-            let versions = view.versions(&changed.id);
+        self.see_single(io, |sight, _| {
+            let versions = sight.versions(&changed.id);
             let found = versions
                 .iter()
                 .rev()

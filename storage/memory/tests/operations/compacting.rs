@@ -151,7 +151,10 @@ impl History {
 }
 
 fn embedding(world: &World) -> Arc<Database> {
-    world.database_with(Some(WordEmbedder::default()))
+    world.database_with(Some(WordEmbedder {
+        dimensions: 64,
+        ..WordEmbedder::default()
+    }))
 }
 
 /// Everything that can be read, as text.
@@ -274,9 +277,22 @@ async fn feed(session: &Session, cursor: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn i_fold_every_read_is_that_of_a_log_that_was_never_compacted() {
-    for seed in 0..16 {
+    for seed in 0..3 {
+        histories(seed, World::new()).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i_fold_holds_for_segments_that_are_searched_in_place() {
+    for seed in 100..106 {
+        histories(seed, World::in_place()).await;
+    }
+}
+
+async fn histories(seed: u64, world: World) {
+    {
         let mut history = History {
-            world: World::new(),
+            world,
             dice: Dice(seed),
             ids: Vec::new(),
         };
@@ -307,8 +323,48 @@ async fn i_fold_every_read_is_that_of_a_log_that_was_never_compacted() {
                 for (expected, found) in expected.iter().zip(&found) {
                     assert_same(found, expected, (seed, step));
                 }
+                in_place_as_at_hand(&cold, (seed, step)).await;
                 let (found, expected) = (feed(&cold, &start).await, feed(&reference, &start).await);
                 assert_same(&found, &expected, (seed, step));
+            }
+        }
+    }
+}
+
+/// A search for the present, in place where the collection is large, is that of an index in
+/// memory over everything, which a search of the past makes.
+async fn in_place_as_at_hand(session: &Session, at: (u64, usize)) {
+    let newest = session.list(ListRequest::default()).await.unwrap();
+    let newest = AsOf::Position(newest.receipt.position);
+    for text in ["basalt ember the kelp", "dune", "nothing of this"] {
+        for mode in [Mode::Keyword, Mode::Semantic, Mode::Hybrid] {
+            for (reach, path) in [
+                (Reach::All, ""),
+                (Reach::Exact, "work"),
+                (Reach::Below, "work"),
+                (Reach::Inherited, "work/api"),
+            ] {
+                for limit in [3, 50] {
+                    let request = |as_of| RecallRequest {
+                        mode: Some(mode),
+                        scope: ScopeSelector {
+                            path: scope(path),
+                            reach,
+                        },
+                        limit: Some(limit),
+                        as_of,
+                        ..query(text)
+                    };
+                    let found = session.recall(request(None)).await.unwrap();
+                    let expected = session.recall(request(Some(newest))).await.unwrap();
+                    let shown = |reply: RecallReply| {
+                        format!(
+                            "{mode:?} {reach:?} {limit} {text}: {:?} {} {:?}",
+                            reply.hits, reply.matched, reply.receipt.coverage
+                        )
+                    };
+                    assert_same(&shown(found), &shown(expected), at);
+                }
             }
         }
     }

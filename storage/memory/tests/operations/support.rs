@@ -70,6 +70,7 @@ pub struct World {
     pub store: Arc<InMemory>,
     pub clock: Arc<VirtualClock>,
     pub ids: Arc<CountingIds>,
+    pub settings: Settings,
 }
 
 impl World {
@@ -78,6 +79,18 @@ impl World {
             store: Arc::new(InMemory::new()),
             clock: VirtualClock::new(),
             ids: Arc::default(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// A world whose collections are searched in place however small they are.
+    pub fn in_place() -> Self {
+        Self {
+            settings: Settings {
+                whole_bytes: 0,
+                ..Settings::default()
+            },
+            ..Self::new()
         }
     }
 
@@ -91,7 +104,7 @@ impl World {
             embedder: None,
             background: None,
         };
-        (Database::new(ports, Settings::default()), counted)
+        (Database::new(ports, self.settings.clone()), counted)
     }
 
     /// A new process on the same store.
@@ -108,7 +121,7 @@ impl World {
             embedder: None,
             background: None,
         };
-        Database::new(ports, Settings::default())
+        Database::new(ports, self.settings.clone())
     }
 
     pub fn database_with(&self, embedder: Option<WordEmbedder>) -> Arc<Database> {
@@ -122,7 +135,7 @@ impl World {
                 embedder,
                 background: None,
             },
-            Settings::default(),
+            self.settings.clone(),
         )
     }
 }

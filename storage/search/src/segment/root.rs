@@ -171,6 +171,7 @@ impl Root {
             vectors: self.vectors.as_ref().map(|vectors| DescribedVectors {
                 profile: vectors.profile.clone(),
                 bits: match vectors.layout.bits {
+                    Bits::Two => 2,
                     Bits::Four => 4,
                     Bits::Eight => 8,
                 },
@@ -253,6 +254,7 @@ fn vectors(said: DescribedVectors, batch: &RecordBatch) -> Result<Vectors, Segme
         .map_err(SegmentError::Centroids)?;
     let lists = columns::lists(batch)?;
     let bits = match said.bits {
+        2 => Bits::Two,
         4 => Bits::Four,
         8 => Bits::Eight,
         bits => {
