@@ -6,11 +6,14 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stderr,
     reason = "a broken model is a broken test"
 )]
 
 mod protocol;
+mod steps;
 mod store;
+mod world;
 
 use stateright::{Checker, HasDiscoveries, Model};
 

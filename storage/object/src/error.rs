@@ -109,7 +109,12 @@ impl StoreError {
         use object_store::Error;
         let source = Arc::new(source);
         match *source {
-            Error::NotFound { .. } if !matches!(operation, Operation::Create | Operation::Put | Operation::Upload) => {
+            Error::NotFound { .. }
+                if !matches!(
+                    operation,
+                    Operation::Create | Operation::Put | Operation::Upload
+                ) =>
+            {
                 Self::NotFound { key }
             }
             // A write that finds nothing found no bucket.

@@ -36,7 +36,7 @@ const COMPACTORS: u64 = 2;
 
 #[test]
 fn i_durable_i_visible_i_order_i_atomic_i_once_i_fold_i_floor_hold_over_seeds() {
-    for seed in dice::seeds(200) {
+    for seed in dice::seeds(100) {
         eprintln!("seed {seed}");
         world::runtime().block_on(run(seed));
     }
