@@ -19,6 +19,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import sys
 
 import numpy as np
@@ -40,26 +41,29 @@ def say(line):
 def make(count, processes):
     DATA.mkdir(parents=True, exist_ok=True)
     pool, shards = DATA / "pool.jsonl", DATA / "shards"
-    if not pool.exists():
-        partial = DATA / "pool.part"
-        say(f"{texts.build_pool(partial, say):,} distinct texts")
-        partial.rename(pool)
     needed = texts.QUERIES + count + count // TENTH
+    for kind in texts.KINDS:
+        if _length(pool) < needed:
+            grow(pool, shards, kind)
     have = _length(pool)
-    if have < needed and not (DATA / "windows").exists():
-        say(f"{have:,} sentences do not do for {needed:,} texts; adding pairs of sentences")
-        partial = DATA / "windows.part"
-        say(f"{texts.build_windows(partial, say):,} distinct pairs")
-        vectors.forget_incomplete(shards, have)
-        with open(pool, "ab") as out, open(partial, "rb") as more:
-            out.write(more.read())
-        partial.unlink()
-        (DATA / "windows").touch()
-        have = _length(pool)
     if have < needed:
         raise SystemExit(f"this machine has {have:,} distinct texts; --count {count} needs {needed:,}")
     vectors.embed(pool, shards, needed, processes, say)
     publish(count)
+
+
+def grow(pool, shards, kind):
+    """Appends the texts of a kind to the pool, once: what was there keeps its place."""
+    marker = DATA / f"pool-has-{kind}"
+    if marker.exists():
+        return
+    partial = DATA / f"pool.part{os.getpid()}"
+    say(f"{texts.build(partial, kind, say):,} distinct {kind}")
+    vectors.forget_incomplete(shards, _length(pool))
+    with open(pool, "ab") as out, open(partial, "rb") as more:
+        shutil.copyfileobj(more, out)
+    partial.unlink()
+    marker.touch()
 
 
 def publish(count):
@@ -119,6 +123,8 @@ def query_vectors(queries):
 
 
 def _length(path):
+    if not path.exists():
+        return 0
     with open(path, "rb") as lines:
         return sum(1 for _ in lines)
 

@@ -95,7 +95,7 @@ class Run:
         costs = {at: self.cold(known, "vector", min(5, self.asked.cold), at)[0] for at in best}
         self.setting = min(best, key=lambda at: [statistics.fmean(one[key] for one in costs[at]) for key in order])
         chosen = {"setting": settings[self.setting], "recall": recalls[self.setting], "reached": bool(reach)}
-        say(f"{self.name}: chosen {chosen}")
+        say(f"{self.name}: chosen {chosen}; others were {[settings[at] for at in best]}")
         self.out({"contender": self.name, "count": self.asked.count, "chosen": chosen})
 
     def recall(self, process, known, case, queries, setting):

@@ -56,7 +56,12 @@ class Texts(unittest.TestCase):
     def test_sentences_and_pairs(self):
         paragraph = f"{self.SHORT}\n   {self.LONG} Too short."
         self.assertEqual(list(texts.sentences(paragraph)), [self.SHORT, self.LONG])
-        self.assertEqual(list(texts.windows(paragraph))[0], f"{self.SHORT} {self.LONG}")
+        self.assertEqual(list(texts.pairs(paragraph))[0], f"{self.SHORT} {self.LONG}")
+
+    def test_stretches_overlap_by_half(self):
+        words = (self.SHORT + " " + self.LONG).split() * 2
+        found = list(texts.stretches(" ".join(words)))
+        self.assertEqual(found[:2], [" ".join(words[:24]), " ".join(words[12:36])])
 
     def test_what_is_not_prose_is_left_out(self):
         self.assertEqual(list(texts.sentences("0x00 0x01 0x02 0x03 0x04 0x05 0x06 0x07 0x08.")), [])

@@ -12,6 +12,7 @@ import re
 import sources
 
 SHORTEST_WORDS, LONGEST_WORDS = 8, 60
+STRETCH_WORDS = 24
 QUERIES = 500
 SEED = b"ostraca-search-1"
 
@@ -23,15 +24,14 @@ STOP = frozenset(
 )
 
 
-def build_pool(path, say):
-    """Writes every distinct sentence as `{"text", "scope"}` in the pool's order; gives how many there are."""
-    return _write(path, _distinct(sentences, say))
-
-
-def build_windows(path, say):
-    """Writes pairs of sentences that follow each other, where a million sentences are not to be
-    had. They are real texts with vectors of their own, but each shares a sentence with two others."""
-    return _write(path, _distinct(windows, say))
+def build(path, kind, say):
+    """Writes every distinct text of a kind as `{"text", "scope"}`, in its order; gives how many."""
+    seen = _distinct(KINDS[kind], say)
+    with open(path, "w") as out:
+        for place in sorted(seen):
+            text, scope = seen[place]
+            out.write(json.dumps({"text": text, "scope": scope}) + "\n")
+    return len(seen)
 
 
 def _distinct(cut, say):
@@ -46,23 +46,24 @@ def _distinct(cut, say):
     return seen
 
 
-def _write(path, seen):
-    with open(path, "w") as out:
-        for place in sorted(seen):
-            text, scope = seen[place]
-            out.write(json.dumps({"text": text, "scope": scope}) + "\n")
-    return len(seen)
-
-
 def sentences(paragraph):
     """Sentences that read as prose and have the wanted length."""
     return (text for text in _split(paragraph) if _fits(text))
 
 
-def windows(paragraph):
+def pairs(paragraph):
     """Every two sentences that follow each other and together have the wanted length."""
     parts = list(_split(paragraph))
     return (text for text in map(" ".join, zip(parts, parts[1:])) if _fits(text))
+
+
+def stretches(paragraph):
+    """Twenty-four words from every twelfth on, wherever sentences begin and end."""
+    words = paragraph.split()
+    for start in range(0, len(words) - STRETCH_WORDS + 1, STRETCH_WORDS // 2):
+        text = " ".join(words[start : start + STRETCH_WORDS])
+        if _is_prose(text):
+            yield text
 
 
 def _split(paragraph):
@@ -70,7 +71,7 @@ def _split(paragraph):
 
 
 def _fits(text):
-    return SHORTEST_WORDS <= len(text.split()) <= LONGEST_WORDS and _is_prose(text)
+    return SHORTEST_WORDS <= len(text.split()) <= LONGEST_WORDS and text[-1] in ".!?:" and _is_prose(text)
 
 
 def _is_prose(text):
@@ -80,7 +81,6 @@ def _is_prose(text):
         and text.isascii()
         and text.isprintable()
         and text[0].isalpha()
-        and text[-1] in ".!?:"
         and letters >= 0.85 * len(text)
         and len({word for word in _words(text) if len(word) > 2}) >= 5
     )
@@ -89,6 +89,11 @@ def _is_prose(text):
 def _words(text):
     # Digits are left out: texts that differ in a number alone are one text.
     return re.findall(r"[a-z]+", text.lower())
+
+
+# In the order in which the pool takes them. Sentences are of independent origin; what follows
+# them is real text with vectors of its own, but overlaps its neighbours.
+KINDS = {"sentences": sentences, "pairs": pairs, "stretches": stretches}
 
 
 def as_query(text, ordinal):
