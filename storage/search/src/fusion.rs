@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// (`docs/adr/0013-fusion.md`); models whose cosines lie closer together want more.
 pub const SEMANTIC: f64 = 0.25;
 
+/// How far below the lowest cosine an absent one counts, so that it does not tie.
+const BELOW: f64 = 0.01;
+
 /// What the scores of one query are measured by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
@@ -39,7 +42,7 @@ impl Parameters {
 /// Candidates are the best of either lane, each with its exact score in both; a score is
 /// `None` where a record has no word of the query, or no vector to compare. On the scale,
 /// 1 is first place in every lane there is. Nobody gains by being absent: no word is
-/// worth 0, and no vector as much as the lowest cosine among the candidates. Where
+/// worth 0, and no vector a little less than the lowest cosine among the candidates. Where
 /// candidates with words lack vectors, cosines count for less, by the square of the share
 /// that has them: else the records that are embedded already would go before those that
 /// are not yet.
@@ -65,8 +68,8 @@ struct Scale {
     term_weights: f64,
     /// What a cosine of 1 is worth.
     semantic: f64,
-    /// The lowest cosine, which stands for an absent one.
-    lowest: f64,
+    /// The cosine that stands for an absent one.
+    absent: f64,
     /// The sum of the best of each lane.
     best: f64,
 }
@@ -76,12 +79,12 @@ impl Scale {
         let keyword = candidates.iter().filter_map(|(_, bm25, _)| *bm25);
         let semantic = candidates.iter().filter_map(|(_, _, cosine)| *cosine);
         let best_keyword = keyword.fold(0.0, f64::max);
-        let (lowest, highest) = semantic
-            .fold(None, |range, cosine| {
-                let (lowest, highest) = range.unwrap_or((cosine, cosine));
-                Some((cosine.min(lowest), cosine.max(highest)))
-            })
-            .unwrap_or_default();
+        let range = semantic.fold(None, |range, cosine| {
+            let (lowest, highest) = range.unwrap_or((cosine, cosine));
+            Some((cosine.min(lowest), cosine.max(highest)))
+        });
+        let (absent, highest) =
+            range.map_or((0.0, 0.0), |(lowest, highest)| (lowest - BELOW, highest));
         let with_words = candidates.iter().filter(|(_, bm25, _)| bm25.is_some());
         let (worded, both) = with_words.fold((1.0, 1.0), |(worded, both), (_, _, cosine)| {
             (worded + 1.0, both + f64::from(u8::from(cosine.is_some())))
@@ -91,7 +94,7 @@ impl Scale {
             // Never less than what was scored, so that a caller's rounding cannot matter.
             term_weights: parameters.term_weights.max(best_keyword),
             semantic: parameters.semantic * covered * covered,
-            lowest,
+            absent,
             best: 0.0,
         };
         scale.best = scale.sum(Some(best_keyword), Some(highest));
@@ -102,8 +105,7 @@ impl Scale {
         if self.best > 0.0 {
             (self.sum(bm25, cosine) / self.best).min(1.0)
         } else {
-            // No words, and all equally far: everybody has first place.
-            1.0
+            0.0
         }
     }
 
@@ -115,7 +117,7 @@ impl Scale {
             0.0
         };
         // Cosines below zero keep their order, and are worth no less than nothing.
-        let above = cosine.unwrap_or(self.lowest) - self.lowest.min(0.0);
+        let above = cosine.unwrap_or(self.absent) - self.absent.min(0.0);
         keyword + self.semantic * above
     }
 }

@@ -71,7 +71,7 @@ fn the_exact_match_in_both_lanes_is_first_and_absence_is_last() {
     assert_eq!(order(&candidates)[0], 2);
     let scores = scores(&candidates);
     assert_eq!(scores[2].to_bits(), 1.0_f64.to_bits());
-    assert!(scores[3] <= scores[0]);
+    assert!(scores[3] < scores[0]);
 }
 
 /// prior art, report 27.
@@ -152,6 +152,9 @@ proptest! {
             for (b, other) in candidates.iter().zip(&scores) {
                 if at_least(a.0, b.0) && at_least(a.1, b.1) {
                     prop_assert!(score >= other, "{a:?} {score} {b:?} {other}");
+                }
+                if a.0 == b.0 && a.1.is_some() && b.1.is_none() {
+                    prop_assert!(score > other, "{a:?} {score} {b:?} {other}");
                 }
                 if let ((Some(x), Some(s)), (Some(y), Some(t))) = (a, b)
                     && x > y && s > t
