@@ -9,7 +9,7 @@ import truth
 
 LIMIT = 10
 SMALLEST_SCOPE, LARGEST_SCOPE = 50, 2000
-FILTERS = {"filtered 1 %": 10, "filtered 10 %": 100, "filtered 50 %": 500}
+FILTERS = {"filtered 0.1 %": 1, "filtered 1 %": 10, "filtered 10 %": 100, "filtered 50 %": 500}
 
 
 class Cases:

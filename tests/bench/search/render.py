@@ -138,7 +138,7 @@ def plots(results, folder):
             _bars(side, results, cases, series)
             side.set_title(state)
         sides[0].set_ylabel(unit)
-        sides[0].legend(frameon=False)
+        figure.legend(*sides[0].get_legend_handles_labels(), loc="upper right", frameon=False)
         _save(figure, title, folder / f"search-{name}.svg")
     figure, sides = plt.subplots(1, 3, figsize=(10, 3.0))
     for side, (measure, title, scale) in zip(
