@@ -123,7 +123,7 @@ fn rival_compactors() {
 }
 
 #[test]
-fn compaction_and_faults() {
+fn compaction_and_lost_late_or_doubled_requests() {
     holds(Protocol {
         writers: 1,
         compactors: 1,
@@ -131,6 +131,18 @@ fn compaction_and_faults() {
         clean_ups: 1,
         timeouts: 1,
         duplicates: 1,
+        last_tick: 3,
+        ..NOTHING
+    });
+}
+
+#[test]
+fn compaction_and_a_crash() {
+    holds(Protocol {
+        writers: 1,
+        compactors: 1,
+        rounds: 2,
+        clean_ups: 1,
         crashes: 1,
         last_tick: 3,
         ..NOTHING

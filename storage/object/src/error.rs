@@ -90,6 +90,17 @@ pub enum StoreError {
         #[source]
         source: Option<Arc<object_store::Error>>,
     },
+    /// A part of an object was asked for that begins at its end or beyond. Whatever named
+    /// the part is wrong, or the object is: asking again does not help.
+    #[error("object {key} has {length} bytes, and bytes from {start} on were asked for")]
+    OutOfRange {
+        /// Its name.
+        key: String,
+        /// Where the part would begin.
+        start: u64,
+        /// How long the object is.
+        length: u64,
+    },
     /// The store will never do this.
     #[error("the store does not support {operation} of {key}")]
     Unsupported {
@@ -140,6 +151,14 @@ impl StoreError {
                 status: 401,
                 source,
             },
+            Error::Generic { source: ref of, .. } => match of.downcast_ref::<OutOfRange>() {
+                Some(OutOfRange { start, length }) => Self::OutOfRange {
+                    key,
+                    start: *start,
+                    length: *length,
+                },
+                None => Self::silent(operation, key, Some(source)),
+            },
             _ => Self::silent(operation, key, Some(source)),
         }
     }
@@ -172,6 +191,15 @@ impl StoreError {
             key: key.to_string(),
         }
     }
+}
+
+/// What a store decorator found out about a read that `object_store` reports as it does
+/// any failure of the network.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the object has {length} bytes, and bytes from {start} on were asked for")]
+pub(crate) struct OutOfRange {
+    pub(crate) start: u64,
+    pub(crate) length: u64,
 }
 
 /// An object does not hold what its name promises. Nothing can be retried: the

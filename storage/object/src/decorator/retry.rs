@@ -16,11 +16,12 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult,
     RenameOptions, Result,
 };
 
+use crate::error::OutOfRange;
 use crate::port::{Clock, Ids};
 
 /// How patient to be.
@@ -91,6 +92,24 @@ impl RetryStore {
         ask().await
     }
 
+    /// Whether a read failed because it began beyond the end of the object, which no try
+    /// changes. Stores do not say so in a way that can be told from a bad moment.
+    async fn explain(&self, location: &Path, start: Option<u64>, error: Error) -> Error {
+        let Some(start) = start else {
+            return error;
+        };
+        match self.inner.head(location).await {
+            Ok(meta) if meta.size <= start => Error::Generic {
+                store: "RetryStore",
+                source: Box::new(OutOfRange {
+                    start,
+                    length: meta.size,
+                }),
+            },
+            _ => error,
+        }
+    }
+
     /// A listing is tried again as a whole, so that none is seen twice.
     fn list_again(
         &self,
@@ -117,7 +136,7 @@ impl RetryStore {
 fn is_transient(error: &Error) -> bool {
     // Everything that a store says about the request itself has a variant of its
     // own; what is left is the network and the server.
-    matches!(error, Error::Generic { .. })
+    matches!(error, Error::Generic { source, .. } if !source.is::<OutOfRange>())
 }
 
 impl fmt::Display for RetryStore {
@@ -160,8 +179,19 @@ impl ObjectStore for RetryStore {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        self.again(|| self.inner.get_opts(location, options.clone()))
-            .await
+        let start = match options.range {
+            Some(GetRange::Bounded(Range { start, .. }) | GetRange::Offset(start)) => Some(start),
+            Some(GetRange::Suffix(_)) | None => None,
+        };
+        self.again(
+            async || match self.inner.get_opts(location, options.clone()).await {
+                Err(error) if is_transient(&error) => {
+                    Err(self.explain(location, start, error).await)
+                }
+                answer => answer,
+            },
+        )
+        .await
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

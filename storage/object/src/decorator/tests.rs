@@ -211,3 +211,35 @@ async fn a_seed_replays_the_same_faults() {
     assert_eq!(run(7).await, run(7).await);
     assert_ne!(run(7).await, run(8).await);
 }
+
+/// It fails at once and says why, where a bad moment would be waited out.
+#[tokio::test(start_paused = true)]
+async fn a_range_beyond_the_end_is_not_tried_again() {
+    let inner = memory();
+    let path = log_path(1);
+    inner.put(&path, "four".into()).await.unwrap();
+    let hiccup = Rule::new(Fault::ErrorBefore, &[Operation::Range], 1_000).at_most(2);
+    let (counts, line) = counted(faulty(inner, vec![hiccup]));
+    let retries: Arc<dyn ObjectStore> = Arc::new(retrying(line));
+    let io = crate::io::Io::new(&store(&retries));
+    let read = |range| crate::io::Request::Range {
+        key: Key::Log(collection(), Seq(1)),
+        range,
+    };
+    let bytes = io.one(read(1..3)).await.unwrap().into_bytes();
+    assert_eq!(bytes.as_ref(), b"ou");
+    assert_eq!(counts.counts().ranges, 3, "two hiccups are waited out");
+    let error = io.one(read(4..6)).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            crate::error::StoreError::OutOfRange {
+                start: 4,
+                length: 4,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(counts.counts().ranges, 4);
+}
