@@ -5,29 +5,24 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
-use ostraca_memory::{Mode, NewMemory, RecallRequest, RememberRequest, Session};
+use ostraca_memory::{NewMemory, RecallRequest, RememberRequest, Session};
 use serde_json::{Value as Json, json};
 
-use crate::measures::{ndcg_at_10, paired_t};
-use crate::{Outcome, npy, open};
+use crate::measures::{ndcg_at_10, summary};
+use crate::{MODES, Outcome, npy, open};
 
 type Grades = BTreeMap<String, f64>;
 
-const MODES: [(&str, Mode); 3] = [
-    ("keyword_ndcg@10", Mode::Keyword),
-    ("semantic_ndcg@10", Mode::Semantic),
-    ("hybrid_ndcg@10", Mode::Hybrid),
-];
-
 pub async fn measure(folder: &Path) -> Outcome<Json> {
     let store = tempfile::tempdir()?;
-    let abstracts = load(&open(store.path())?, folder).await?;
-    let session = open(store.path())?;
+    let abstracts = load(&open(store.path(), None)?, folder).await?;
+    let session = open(store.path(), None)?;
     let claims = claims(folder)?;
     let judged = judgements(folder)?;
     let vectors = npy::rows(&read(&folder.join("scifact_minilm_q.npy"))?)?;
-    let mut gains: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut found = Vec::new();
     for ((claim, grades), vector) in judged.iter().zip(vectors) {
+        let mut by_mode = BTreeMap::new();
         for (name, mode) in MODES {
             let request = RecallRequest {
                 query: claims.get(claim).cloned(),
@@ -37,35 +32,20 @@ pub async fn measure(folder: &Path) -> Outcome<Json> {
                 ..RecallRequest::default()
             };
             let hits = session.recall(request).await?.hits;
-            let found: Vec<f64> = hits
+            let of_hits: Vec<f64> = hits
                 .iter()
                 .map(|hit| {
-                    hit.record
-                        .key
-                        .as_ref()
-                        .and_then(|key| grades.get(key))
-                        .copied()
-                        .unwrap_or(0.0)
+                    let key = hit.record.key.as_ref();
+                    key.and_then(|key| grades.get(key)).copied().unwrap_or(0.0)
                 })
                 .collect();
-            let all: Vec<f64> = grades.values().copied().collect();
-            gains
-                .entry(name)
-                .or_default()
-                .push(ndcg_at_10(&found, &all));
+            let of_all: Vec<f64> = grades.values().copied().collect();
+            let gain = ndcg_at_10(&of_hits, &of_all);
+            by_mode.insert(name, BTreeMap::from([("ndcg@10", gain)]));
         }
+        found.push(by_mode);
     }
-    let mut measured = json!({ "abstracts": abstracts, "claims": judged.len() });
-    for (name, gains) in &gains {
-        measured[*name] = json!(gains.iter().sum::<f64>() / gains.len() as f64);
-    }
-    let differences: Vec<f64> = gains["hybrid_ndcg@10"]
-        .iter()
-        .zip(&gains["keyword_ndcg@10"])
-        .map(|(hybrid, keyword)| hybrid - keyword)
-        .collect();
-    measured["hybrid_over_keyword_paired_t"] = json!(paired_t(&differences));
-    Ok(measured)
+    Ok(json!({ "abstracts": abstracts, "test": summary(found.iter()) }))
 }
 
 async fn load(session: &Session, folder: &Path) -> Outcome<usize> {
