@@ -11,10 +11,6 @@
 //! every request with its times; `POST /__reset` forgets both. `POST /__pace?get_ms=30`
 //! changes how long things take. Buckets come into being when they are named. Ends when
 //! stdin closes.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the server is the platform: it owns tasks and real time"
-)]
 
 mod bucket;
 mod chunked;
