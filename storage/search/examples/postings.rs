@@ -1,9 +1,9 @@
 //! Measures the postings of a segment: bytes, the rate of building and merging, and what
 //! queries of 4, 10 and 40 terms read and take, by MAXSCORE and by scoring everything.
 //!
-//! `OSTRACA_SCIFACT` names a folder with the `corpus.jsonl.gz` and
-//! `queries.jsonl` of that data set; without it only the synthetic rows are measured. `OSTRACA_ROWS` says
-//! how many of these there are.
+//! `OSTRACA_SCIFACT` names a folder with the `corpus.jsonl.gz` and `queries.jsonl` of that
+//! data set; without it only the synthetic rows are measured. `OSTRACA_ROWS` says how
+//! many of these there are.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

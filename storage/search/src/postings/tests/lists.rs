@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use super::super::blob::{BlobWriter, Layout};
 use super::*;
+use crate::bm25::{Bm25, Totals};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -110,15 +112,26 @@ fn nothing_gives_nothing() {
     assert!(Directory::decode(&built.directory.encode()).is_ok());
 }
 
+/// The list of one term whose postings come in order.
+fn list_of(term: TermHash, postings: impl Iterator<Item = Posting>) -> Built {
+    let mut writer = BlobWriter::new(Layout::Segment, 16 << 10);
+    for posting in postings {
+        writer.push(term, posting).unwrap();
+    }
+    let (blob, directory) = writer.finish().unwrap();
+    Built { blob, directory }
+}
+
 #[test]
 fn a_million_rows_that_lie_together_take_nearly_nothing() {
-    let mut builder = Builder::new(Settings::default());
-    let terms = DocumentTerms::default();
     let term = keys::realm("memory");
-    for doc in 0..1_000_000 {
-        builder.add(doc, &terms, [term]);
-    }
-    let built = builder.finish().unwrap();
+    let built = list_of(
+        term,
+        (0..1_000_000).map(|doc| Posting {
+            doc,
+            ..Posting::default()
+        }),
+    );
     assert!(built.blob.len() < 25_000, "{}", built.blob.len());
     assert_eq!(
         built.directory.frequency(term),
@@ -127,4 +140,71 @@ fn a_million_rows_that_lie_together_take_nearly_nothing() {
     let docs = fetch(&built, term).unwrap().docs().unwrap();
     assert_eq!(docs.len(), 1_000_000);
     assert_eq!(docs.max(), Some(999_999));
+}
+
+#[test]
+fn a_million_scored_rows_are_searched() {
+    let mut random = Random(3);
+    let postings: Vec<Posting> = (0..1_000_000)
+        .map(|doc| Posting {
+            doc,
+            tf: 1 + u32::try_from(random.below(9).saturating_sub(5)).unwrap(),
+            length: 20 + u32::try_from(random.below(200)).unwrap(),
+        })
+        .collect();
+    let term = TermHash::text("w");
+    let built = list_of(term, postings.iter().copied());
+    let list = fetch(&built, term).unwrap();
+    assert_eq!(list.find(777_777).unwrap(), Some(postings[777_777]));
+    let scoring = Scoring {
+        bm25: Bm25::default(),
+        totals: Totals {
+            records: 1_000_000,
+            length: 120_000_000,
+        },
+    };
+    let lists = [Weighted {
+        list: &list,
+        weight: 0.5,
+    }];
+    let wanted = Wanted { k: 10, least: None };
+    let found = top_k(&lists, scoring, wanted, |doc| doc % 2 == 1).unwrap();
+    let score = |posting: &Posting| scoring.score(0.5, posting.tf, posting.length);
+    let mut scores: Vec<f64> = postings
+        .iter()
+        .filter(|posting| posting.doc % 2 == 1)
+        .map(score)
+        .collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let ties = scores.iter().filter(|score| **score >= scores[9]).count();
+    assert_eq!(found.len(), ties);
+    assert!(
+        found
+            .iter()
+            .zip(&scores)
+            .all(|(row, score)| row.score.to_bits() == score.to_bits())
+    );
+}
+
+/// A change of the bytes is a change of the format: it needs a new version of the
+/// directory, and readers of both.
+#[test]
+fn the_bytes_never_change() {
+    let mut builder = Builder::new(Settings {
+        bucket_bytes: 64,
+        ..Settings::default()
+    });
+    for doc in 0..200 {
+        let mut terms = DocumentTerms::default();
+        terms.counts.insert("everywhere".to_owned(), 1 + doc % 3);
+        if doc % 50 == 0 {
+            terms.counts.insert("sometimes".to_owned(), 2);
+        }
+        terms.length = 10 + doc % 7;
+        builder.add(doc * 2, &terms, [keys::realm("memory")]);
+    }
+    let built = builder.finish().unwrap();
+    let directory = built.directory.encode();
+    let found = [&built.blob, &directory].map(|bytes| (bytes.len(), crc32fast::hash(bytes)));
+    assert_eq!(found, [(268, 0xc628_671b), (39, 0xb018_9209)]);
 }
