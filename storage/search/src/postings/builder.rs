@@ -2,7 +2,7 @@
 //!
 //! Postings are gathered as they come and sorted when there is no room for more; the
 //! sorted run is handed to the caller, who keeps it where there is room and has the runs
-//! merged in the end ([`super::merge`]). It must not decide where runs lie.
+//! merged in the end ([`super::Merge`]). It must not decide where runs lie.
 
 use super::blob::{BlobWriter, Layout};
 use super::directory::Directory;

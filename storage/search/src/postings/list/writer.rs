@@ -60,6 +60,15 @@ impl ListWriter {
     }
 
     /// Appends the list, as an entry has it, to `out`.
+    ///
+    /// Numbers are varints where nothing else is said. A list of one posting is 1, the
+    /// row and, with frequencies, the frequency and the length. Any other is its count,
+    /// its bytes, a header for each block, and then the blocks' packed numbers. A header
+    /// is the block's first row less that of the block before, a byte for the bits of
+    /// each gap and, with frequencies, a byte for those of each frequency, a byte for
+    /// those of each length, the least length and, if the block is full, its impacts.
+    /// Packed are the gaps less 1, the frequencies less 1, and the lengths less the
+    /// least, each to a whole byte.
     pub(in crate::postings) fn finish(&mut self, out: &mut Vec<u8>) {
         varint::push(out, u64::from(self.count));
         if let (1, [posting]) = (self.count, self.block.as_slice()) {
