@@ -18,9 +18,12 @@
 
 mod api;
 mod burst;
+mod compaction;
 mod concurrent;
 mod contract;
 mod cross;
+mod killed;
+mod objects;
 mod platform;
 mod process;
 mod wrangler;
@@ -60,6 +63,8 @@ fn main() -> ExitCode {
     let mut trials = api::trials(&runtime);
     trials.extend(contract::trials(&runtime));
     trials.extend(concurrent::trials(&runtime));
+    trials.extend(compaction::trials(&runtime));
+    trials.extend(killed::trials(&runtime));
     trials.extend(cross::trials(&runtime));
     trials.extend(wrangler::trials(&runtime));
     libtest_mimic::run(&arguments, trials).exit_code()

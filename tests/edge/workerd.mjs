@@ -89,7 +89,9 @@ const common = {
 };
 const names = Array.from({ length: count }, (_, i) => `ostraca-${i}`);
 // `cf: false`: the details of a request's origin would be fetched from an outside host.
-const shared = { host: "127.0.0.1", port: 0, cf: false };
+// What the Worker logs goes to stderr: stdout carries the answers to commands.
+const handleRuntimeStdio = (out, err) => [out, err].forEach((stream) => stream.pipe(process.stderr, { end: false }));
+const shared = { host: "127.0.0.1", port: 0, cf: false, handleRuntimeStdio };
 
 // A test may kill this process, and workerd would go on without it.
 process.env.OSTRACA_WORKERD = workerd.default;

@@ -1,5 +1,5 @@
-//! The HTTP side: every path and method becomes an invocation, except the two paths with which
-//! a test kills a process and reads start times.
+//! The HTTP side: every path and method becomes an invocation, except the paths with which a
+//! test kills a process, reads start times, and hands the function an event of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +40,11 @@ pub(crate) fn of_all(function: Arc<Function>, queue: Queue, all: Vec<Arc<Environ
         .route("/__kill", post(kill))
         .route("/__stats", get(stats))
         .with_state(all)
+        .merge(
+            Router::new()
+                .route("/__invoke", post(hand))
+                .with_state(queue.clone()),
+        )
         .fallback_service(
             Router::new()
                 .fallback(invoke)
@@ -53,16 +58,45 @@ struct Entry {
     queue: Queue,
 }
 
+fn new_id() -> String {
+    format!(
+        "00000000-0000-4000-8000-{:012x}",
+        SERIAL.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+async fn outcome(queue: &Queue, id: String, event: Value) -> Outcome {
+    let (sender, receiver) = oneshot::channel();
+    queue.put(Invocation {
+        id,
+        event,
+        outcome: sender,
+    });
+    match tokio::time::timeout(PATIENCE, receiver).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Outcome::Failed,
+        Err(_) => Outcome::TimedOut,
+    }
+}
+
+/// An event as it is, such as a schedule sends one; the answer as the function gave it.
+async fn hand(State(queue): State<Queue>, Json(event): Json<Value>) -> (StatusCode, Json<Value>) {
+    match outcome(&queue, new_id(), event).await {
+        Outcome::Answer(answer) => (StatusCode::OK, Json(answer)),
+        other => (
+            StatusCode::BAD_GATEWAY,
+            Json(json!({ "outcome": format!("{other:?}") })),
+        ),
+    }
+}
+
 async fn invoke(State(entry): State<Entry>, request: Request) -> Response<Body> {
     let front = entry.function.front;
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, LARGEST_EVENT_BYTES).await else {
         return answer::request_too_large();
     };
-    let id = format!(
-        "00000000-0000-4000-8000-{:012x}",
-        SERIAL.fetch_add(1, Ordering::Relaxed)
-    );
+    let id = new_id();
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -71,18 +105,7 @@ async fn invoke(State(entry): State<Entry>, request: Request) -> Response<Body> 
     if event.to_string().len() > LARGEST_EVENT_BYTES {
         return answer::request_too_large();
     }
-    let (sender, receiver) = oneshot::channel();
-    entry.queue.put(Invocation {
-        id,
-        event,
-        outcome: sender,
-    });
-    let outcome = match tokio::time::timeout(PATIENCE, receiver).await {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Outcome::Failed,
-        Err(_) => Outcome::TimedOut,
-    };
-    answer::response(front, outcome)
+    answer::response(front, outcome(&entry.queue, id, event).await)
 }
 
 #[derive(serde::Deserialize)]

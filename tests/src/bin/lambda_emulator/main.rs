@@ -11,7 +11,8 @@
 //!
 //! Prints one line of JSON when it listens: `url` takes requests for any instance and
 //! `instances[i].url` for that one alone. `POST {url}/__kill?instance=i` kills a process as a
-//! power cut would, `GET {url}/__stats` tells how long starts took. Ends when stdin closes.
+//! power cut would, `GET {url}/__stats` tells how long starts took, `POST {url}/__invoke` hands its
+//! body to the function as an event of another kind. Ends when stdin closes.
 #![expect(
     clippy::disallowed_methods,
     reason = "the emulator is the platform: it owns processes, tasks and real time"
