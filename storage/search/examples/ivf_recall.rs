@@ -12,6 +12,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::string_slice,
     clippy::cast_sign_loss,
     reason = "a program that measures"
 )]
@@ -19,8 +20,8 @@
 use std::time::Instant;
 
 use ostraca_search::ivf::{
-    Assigner, Bits, Candidates, Centroids, Effort, Encoder, EntryLayout, Place, PreparedQuery,
-    Reservoir, Rows, Training, plan, scan, train,
+    Assigner, Bits, CENTROID_BITS, Candidates, Centroids, Effort, Encoder, EntryLayout, Place,
+    PreparedQuery, Reservoir, Rows, Training, plan, scan, train,
 };
 use ostraca_search::vector;
 
@@ -108,17 +109,17 @@ fn build(docs: &Rows, centroids: Centroids, bits: Bits, spill: Spill) -> Index {
 }
 
 struct Cell {
-    recall: [f64; 4],
+    recall: [f64; 5],
     bytes: f64,
     ranges: f64,
     ceiling: f64,
 }
 
-const RERANK: [usize; 4] = [10, 16, 20, 30];
+const RERANK: [usize; 5] = [10, 16, 20, 30, 50];
 
 fn measure(index: &Index, docs: &Rows, queries: &Rows, truth: &[Vec<u32>], effort: Effort) -> Cell {
     let mut cell = Cell {
-        recall: [0.0; 4],
+        recall: [0.0; 5],
         bytes: 0.0,
         ranges: 0.0,
         ceiling: 0.0,
@@ -132,7 +133,7 @@ fn measure(index: &Index, docs: &Rows, queries: &Rows, truth: &[Vec<u32>], effor
         }
         let runs = plan(&ranked, &index.sizes, effort);
         let mut seen = std::collections::BTreeSet::new();
-        let mut best = Candidates::new(30);
+        let mut best = Candidates::new(50);
         for list in runs.iter().flat_map(|run| run.start..run.end) {
             cell.bytes += index.sizes[list] as f64;
             scan(
@@ -187,7 +188,7 @@ fn print(
     budgets: &[u64],
     ranges: &[usize],
 ) {
-    println!("| budget MB | ranges | read MB | runs | ceiling | rerank 10 | 16 | 20 | 30 |");
+    println!("| budget MB | ranges | read MB | runs | ceiling | rerank 10 | 16 | 20 | 30 | 50 |");
     for bytes in budgets {
         for ranges in ranges {
             let effort = Effort {
@@ -196,7 +197,7 @@ fn print(
             };
             let cell = measure(index, docs, queries, truth, effort);
             println!(
-                "| {:.2} | {ranges} | {:.2} | {:.1} | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} |",
+                "| {:.2} | {ranges} | {:.2} | {:.1} | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} |",
                 *bytes as f64 / 1e6,
                 cell.bytes / 1e6,
                 cell.ranges,
@@ -204,10 +205,38 @@ fn print(
                 cell.recall[0],
                 cell.recall[1],
                 cell.recall[2],
-                cell.recall[3]
+                cell.recall[3],
+                cell.recall[4]
             );
         }
     }
+}
+
+/// How far the cosine of a true neighbour lies above the score of the better of its lists.
+fn print_reach(docs: &Rows, queries: &Rows, truth: &[Vec<u32>], centroids: &Centroids) {
+    let mut assigner = Assigner::new(centroids);
+    let mut reaches = Vec::new();
+    for (query, truth) in queries.iter().zip(truth) {
+        let mut scores = vec![0.0; centroids.lists()];
+        for list in centroids.rank(&PreparedQuery::new(query)) {
+            scores[list.list] = list.score;
+        }
+        for doc in truth {
+            let row = docs.get(*doc as usize).unwrap();
+            let to = assigner.assign(row);
+            let second = to.secondary.map_or(f32::NEG_INFINITY, |list| scores[list]);
+            reaches.push(vector::dot(query, row) - scores[to.primary].max(second));
+        }
+    }
+    reaches.sort_by(f32::total_cmp);
+    let at = |share: f64| reaches[((reaches.len() - 1) as f64 * share) as usize];
+    println!(
+        "reach: median {:.3}, 90 % {:.3}, 99 % {:.3}, most {:.3}",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0)
+    );
 }
 
 fn main() {
@@ -237,7 +266,7 @@ fn main() {
         &reservoir.into_rows(),
         Training {
             lists: docs.len() / divisor,
-            bits: Bits::Four,
+            bits: CENTROID_BITS,
             seed: 1,
         },
     );
@@ -247,15 +276,16 @@ fn main() {
         started.elapsed().as_secs_f64(),
         centroids.encode().len()
     );
+    print_reach(&docs, &queries, &truth, &centroids);
     let total = docs.len() as u64 * 208;
     let budgets = if total > 10_000_000 {
-        vec![500_000, 800_000, 1_000_000, 1_500_000]
+        vec![500_000, 800_000, 1_000_000, 1_500_000, 2_000_000]
     } else {
         vec![total / 20, total / 10, total / 5]
     };
     for spill in [Spill::None, Spill::Soar] {
-        for bits in [Bits::Four, Bits::Eight] {
-            if bits == Bits::Eight && spill == Spill::None {
+        for bits in [Bits::Two, Bits::Four, Bits::Eight] {
+            if bits != Bits::Four && spill == Spill::None {
                 continue;
             }
             let index = build(&docs, centroids.clone(), bits, spill);
@@ -265,7 +295,7 @@ fn main() {
                 &queries,
                 &truth,
                 &budgets,
-                &[3, 4, 6, 12, 1000],
+                &[3, 4, 6, 8, 12, 1000],
             );
         }
     }

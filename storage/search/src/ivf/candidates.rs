@@ -41,22 +41,26 @@ impl Candidates {
             return;
         }
         if let Some((floor, doc)) = self.floor
-            && (score < floor || (score == floor && place.doc > doc))
+            && score.total_cmp(&floor).then(doc.cmp(&place.doc)).is_lt()
         {
             return;
         }
         if let Some((known, chunk)) = self.best.get_mut(&place.doc) {
-            if score > *known || (score == *known && place.chunk < *chunk) {
+            if score
+                .total_cmp(known)
+                .then((*chunk).cmp(&place.chunk))
+                .is_gt()
+            {
                 (*known, *chunk) = (score, place.chunk);
                 self.find_floor();
             }
             return;
         }
         self.best.insert(place.doc, (score, place.chunk));
-        if self.best.len() > self.limit {
-            if let Some((_, doc)) = self.lowest() {
-                self.best.remove(&doc);
-            }
+        if self.best.len() > self.limit
+            && let Some((_, doc)) = self.lowest()
+        {
+            self.best.remove(&doc);
         }
         self.find_floor();
     }

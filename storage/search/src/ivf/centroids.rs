@@ -10,7 +10,7 @@ use super::rows::Rows;
 use crate::vector;
 
 /// Bytes before the groups: dimension, bits, groups, lists, four bytes each.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 /// Bytes of a row before its codes: scale and offset.
 const ROW_HEADER: usize = 8;
 
@@ -26,7 +26,7 @@ pub enum CentroidsError {
         got: usize,
     },
     /// A width of codes that this version does not know.
-    #[error("the centroid table has codes of {bits} bits; 4 and 8 are known")]
+    #[error("the centroid table has codes of {bits} bits; 2, 4 and 8 are known")]
     Bits {
         /// As read.
         bits: u32,
@@ -154,7 +154,8 @@ impl Centroids {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + self.groups.len() * 4 + self.table.len());
         let bits = match self.bits {
-            Bits::Four => 4_usize,
+            Bits::Two => 2_usize,
+            Bits::Four => 4,
             Bits::Eight => 8,
         };
         for number in [self.dimension, bits, self.groups.len(), self.lists()] {
@@ -179,6 +180,7 @@ impl Centroids {
         let mut next = || words.next().unwrap_or(0);
         let (dimension, bits, groups, lists) = (next(), next(), next(), next());
         let bits = match bits {
+            2 => Bits::Two,
             4 => Bits::Four,
             8 => Bits::Eight,
             bits => return Err(CentroidsError::Bits { bits }),

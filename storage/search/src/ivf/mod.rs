@@ -9,6 +9,7 @@
 mod candidates;
 mod centroids;
 mod code;
+mod defaults;
 mod kernel;
 mod kmeans;
 mod order;
@@ -23,9 +24,13 @@ mod train;
 pub use candidates::{Candidate, Candidates};
 pub use centroids::{Centroids, CentroidsError, RankedList};
 pub use code::{Encoder, EntryLayout, Place, ScanError, scan};
-pub use probe::{Effort, Run, plan};
+pub use defaults::{CENTROID_BITS, CODE_BITS, RERANK, effort_for, lists_for};
+pub use probe::{Effort, REACH, Run, could_improve, plan};
 pub use quantise::{Bits, PreparedQuery};
 pub use reservoir::Reservoir;
 pub use rows::Rows;
 pub use soar::{Assigner, Assignment, LAMBDA};
 pub use train::{POINTS_PER_CENTROID, Training, train};
+
+#[cfg(test)]
+mod tests;

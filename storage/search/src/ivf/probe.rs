@@ -31,7 +31,7 @@ pub struct Run {
 const BISECTIONS: usize = 22;
 
 /// Rank at which a list is worth half of the first one, and the power with which worth falls.
-const HALF_RANK: f64 = 6.0;
+const HALF_RANK: f64 = 3.0;
 const POWER: f64 = 2.0;
 
 /// What the list at this place of the ranking is worth.
@@ -201,4 +201,22 @@ fn join(runs: &mut Vec<Run>) {
         }
         touches
     });
+}
+
+/// How far above its list's score a near neighbour's cosine may lie. Of the true ten
+/// nearest in the measured sentences, 99 of 100 lie closer to the better of their lists.
+pub const REACH: f32 = 0.31;
+
+/// Whether lists that were not read could still change the best `k`: where fewer than `k`
+/// were found, or where the best unread list, with [`REACH`], beats the worst of them.
+///
+/// It is a guess from measurements, not a bound: a bound that always holds would read
+/// nearly everything in so many dimensions. Use it to go on when a filter hides most
+/// entries.
+pub fn could_improve(kth_best: Option<f32>, best_unread: Option<f32>) -> bool {
+    match (kth_best, best_unread) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(kth), Some(unread)) => unread + REACH > kth,
+    }
 }

@@ -10,6 +10,8 @@ use super::kernel;
 /// Bits that one component takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bits {
+    /// Four components a byte.
+    Two,
     /// Two components a byte.
     Four,
     /// One component a byte.
@@ -20,6 +22,7 @@ impl Bits {
     /// Bytes that a vector's codes take.
     pub const fn width(self, dimension: usize) -> usize {
         match self {
+            Self::Two => dimension.div_ceil(4),
             Self::Four => dimension.div_ceil(2),
             Self::Eight => dimension,
         }
@@ -27,14 +30,25 @@ impl Bits {
 
     const fn highest_level(self) -> u8 {
         match self {
+            Self::Two => 3,
             Self::Four => 15,
             Self::Eight => 255,
+        }
+    }
+
+    /// Where in a byte the levels of each plane stand.
+    const fn shifts(self) -> &'static [u32] {
+        match self {
+            Self::Two => &[0, 2, 4, 6],
+            Self::Four => &[0, 4],
+            Self::Eight => &[0],
         }
     }
 
     /// The shares of the full range of values that are tried as the range of codes.
     const fn clips(self) -> &'static [f32] {
         match self {
+            Self::Two => &[0.62, 0.52, 0.44],
             Self::Four => &[1.0, 0.86, 0.74],
             Self::Eight => &[1.0],
         }
@@ -165,35 +179,28 @@ fn sum_products(values: &[f32], levels: &[u8]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Appends levels as codes. With 4 bits, byte *j* holds component *j* in its low
-/// half and component *j* + ⌈dimension / 2⌉ in its high half.
+/// Appends levels as codes. A byte holds components that are a whole plane apart: with
+/// 4 bits, byte *j* holds component *j* in its low half and component *j* + plane in
+/// its high half, where a plane is ⌈dimension / 2⌉ components; with 2 bits, four of
+/// ⌈dimension / 4⌉.
 pub(super) fn pack(levels: &[u8], bits: Bits, out: &mut Vec<u8>) {
-    match bits {
-        Bits::Eight => out.extend_from_slice(levels),
-        Bits::Four => {
-            let (low, high) = levels.split_at(levels.len().div_ceil(2));
-            let high = high.iter().copied().chain(std::iter::repeat(0));
-            out.extend(low.iter().zip(high).map(|(low, high)| low | (high << 4)));
+    let plane = bits.width(levels.len());
+    let start = out.len();
+    out.resize(start + plane, 0);
+    let codes = out.get_mut(start..).unwrap_or_default();
+    for (levels, shift) in levels.chunks(plane.max(1)).zip(bits.shifts()) {
+        for (code, level) in codes.iter_mut().zip(levels) {
+            *code |= level << shift;
         }
     }
 }
 
 /// Writes the components that codes stand for.
 pub(super) fn unpack(codes: &[u8], bits: Bits, line: Line, out: &mut [f32]) {
-    match bits {
-        Bits::Eight => {
-            for (value, level) in out.iter_mut().zip(codes) {
-                *value = line.value(*level);
-            }
-        }
-        Bits::Four => {
-            let (low, high) = out.split_at_mut(out.len().div_ceil(2));
-            for (value, code) in low.iter_mut().zip(codes) {
-                *value = line.value(code & 15);
-            }
-            for (value, code) in high.iter_mut().zip(codes) {
-                *value = line.value(code >> 4);
-            }
+    let plane = bits.width(out.len());
+    for (values, shift) in out.chunks_mut(plane.max(1)).zip(bits.shifts()) {
+        for (value, code) in values.iter_mut().zip(codes) {
+            *value = line.value((code >> shift) & bits.highest_level());
         }
     }
 }
@@ -201,7 +208,7 @@ pub(super) fn unpack(codes: &[u8], bits: Bits, line: Line, out: &mut [f32]) {
 /// A query's vector, made ready for dot products with codes of any width.
 #[derive(Debug, Clone)]
 pub struct PreparedQuery {
-    /// Rounded components, and zero as the last one where the dimension is odd.
+    /// Rounded components, then zeros up to a multiple of four.
     rounded: Vec<i16>,
     dimension: usize,
     /// What a unit of `rounded` stands for.
@@ -235,9 +242,7 @@ impl PreparedQuery {
             .iter()
             .map(|x| (f64::from(*x) * factor).round() as i16)
             .collect();
-        if !rounded.len().is_multiple_of(2) {
-            rounded.push(0);
-        }
+        rounded.resize(rounded.len().next_multiple_of(4), 0);
         #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough")]
         let unit = if factor > 0.0 {
             factor.recip() as f32
@@ -260,12 +265,13 @@ impl PreparedQuery {
 
     /// The dot product with the vector that the codes and the line stand for.
     pub(super) fn dot(&self, codes: &[u8], bits: Bits, line: Line) -> f32 {
+        let plane = bits.width(self.dimension);
+        let mut planes = self.rounded.chunks(plane.max(1));
+        let mut next = || planes.next().unwrap_or_default();
         let product = match bits {
-            Bits::Four => {
-                let (low, high) = self.rounded.split_at(self.rounded.len() / 2);
-                kernel::nibbles(low, high, codes)
-            }
-            Bits::Eight => kernel::bytes(&self.rounded, codes),
+            Bits::Two => kernel::crumbs([next(), next(), next(), next()], codes),
+            Bits::Four => kernel::nibbles([next(), next()], codes),
+            Bits::Eight => kernel::bytes(next(), codes),
         };
         line.offset * self.sum + line.scale * (self.unit * product as f32)
     }

@@ -91,7 +91,7 @@ impl Tree {
         for (start, end) in probed.into_iter().take(count) {
             for (list, row) in (start..end).zip(self.rows.range(start, end)) {
                 let score = kernel::dot(vector, row);
-                if score > best.1 || (score == best.1 && list < best.0) {
+                if score.total_cmp(&best.1).then(best.0.cmp(&list)).is_gt() {
                     best = (list, score);
                 }
                 scores.push((score, list));
@@ -121,7 +121,7 @@ impl Assigner {
 
     /// The lists of a vector of unit length or zero.
     pub fn assign(&mut self, vector: &[f32]) -> Assignment {
-        let (primary, score) = self.tree.nearest(vector, &mut self.scores);
+        let (primary, _) = self.tree.nearest(vector, &mut self.scores);
         let nearest = self.tree.rows.at(primary);
         self.residual.clear();
         self.residual
@@ -141,11 +141,12 @@ impl Assigner {
             }
             let along = along_vector - kernel::dot(&self.residual, self.tree.rows.at(*list));
             let loss = apart + LAMBDA * along * along * inverse;
-            if best.is_none_or(|(least, other)| loss < least || (loss == least && *list < other)) {
+            if best
+                .is_none_or(|(least, other)| loss.total_cmp(&least).then(list.cmp(&other)).is_lt())
+            {
                 best = Some((loss, *list));
             }
         }
-        let _ = score;
         Assignment {
             primary,
             secondary: best.map(|(_, list)| list),

@@ -10,9 +10,9 @@ mod portable;
 mod simd;
 
 #[cfg(not(feature = "simd"))]
-pub(super) use portable::{bytes, dot, nibbles};
+pub(super) use portable::{bytes, crumbs, dot, nibbles};
 #[cfg(feature = "simd")]
-pub(super) use simd::{bytes, dot, nibbles};
+pub(super) use simd::{bytes, crumbs, dot, nibbles};
 
 #[cfg(test)]
 mod tests;

@@ -1,48 +1,36 @@
 //! The inner loops as plain loops over fixed chunks, which the compiler vectorises
 //! on every target.
 
-/// Components that are summed side by side.
-const LANES: usize = 16;
-
 /// The dot product of two vectors; the longer one is cut to the shorter.
 pub(in crate::ivf) fn dot(a: &[f32], b: &[f32]) -> f32 {
     crate::vector::dot(a, b)
 }
 
 /// The dot product of a query in two planes with codes of 4 bits: the low half of
-/// byte *j* meets `low[j]`, the high half meets `high[j]`.
-pub(in crate::ivf) fn nibbles(low: &[i16], high: &[i16], codes: &[u8]) -> i32 {
-    let (codes, codes_rest) = codes.as_chunks::<LANES>();
-    let (low, low_rest) = low.as_chunks::<LANES>();
-    let (high, high_rest) = high.as_chunks::<LANES>();
-    let mut sum = 0_i32;
-    for ((codes, low), high) in codes.iter().zip(low).zip(high) {
-        for ((code, low), high) in codes.iter().zip(low).zip(high) {
-            sum = sum.wrapping_add(pair(*code, *low, *high));
-        }
-    }
-    for ((code, low), high) in codes_rest.iter().zip(low_rest).zip(high_rest) {
-        sum = sum.wrapping_add(pair(*code, *low, *high));
-    }
-    sum
+/// byte *j* meets component *j* of the first plane, the high half that of the second.
+pub(in crate::ivf) fn nibbles(planes: [&[i16]; 2], codes: &[u8]) -> i32 {
+    shifted(planes, codes)
 }
 
-fn pair(code: u8, low: i16, high: i16) -> i32 {
-    i32::from(code & 15) * i32::from(low) + i32::from(code >> 4) * i32::from(high)
+/// The dot product of a query in four planes with codes of 2 bits, the lowest first.
+pub(in crate::ivf) fn crumbs(planes: [&[i16]; 4], codes: &[u8]) -> i32 {
+    shifted(planes, codes)
 }
 
 /// The dot product of a query with codes of 8 bits.
 pub(in crate::ivf) fn bytes(query: &[i16], codes: &[u8]) -> i32 {
-    let (codes, codes_rest) = codes.as_chunks::<LANES>();
-    let (query, query_rest) = query.as_chunks::<LANES>();
+    shifted([query], codes)
+}
+
+/// A byte holds one level for each plane; a plane shorter than the codes ends its sum.
+fn shifted<const PLANES: usize>(planes: [&[i16]; PLANES], codes: &[u8]) -> i32 {
+    let bits = 8 / PLANES;
+    let mask = u8::MAX >> (8 - bits);
     let mut sum = 0_i32;
-    for (codes, query) in codes.iter().zip(query) {
-        for (code, query) in codes.iter().zip(query) {
-            sum = sum.wrapping_add(i32::from(*code) * i32::from(*query));
+    for (plane, shift) in planes.iter().zip((0..8_u32).step_by(bits)) {
+        for (code, value) in codes.iter().zip(plane.iter()) {
+            sum = sum.wrapping_add(i32::from((code >> shift) & mask) * i32::from(*value));
         }
-    }
-    for (code, query) in codes_rest.iter().zip(query_rest) {
-        sum = sum.wrapping_add(i32::from(*code) * i32::from(*query));
     }
     sum
 }

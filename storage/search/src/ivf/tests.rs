@@ -1,0 +1,7 @@
+//! The index as a whole, on made-up clusters whose answers a scan of everything knows.
+
+mod build;
+mod data;
+mod estimate;
+mod probe;
+mod recall;
