@@ -8,10 +8,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Either, join_all, select};
 use lambda_http::lambda_runtime::LambdaInvocation;
 use lambda_http::tower::{Layer, Service};
-use ostraca_memory::Background;
+use ostraca_memory::{Background, Clock as _};
+use ostraca_object::port::native::SystemClock;
 
 use crate::handler::remaining;
 
@@ -82,9 +83,9 @@ where
             answered.await?;
             let left = std::mem::take(&mut *after.lock());
             if !left.is_empty() {
-                let work = futures::future::join_all(left);
+                let work = join_all(left);
                 let time = remaining(deadline).saturating_sub(MARGIN);
-                if tokio::time::timeout(time, work).await.is_err() {
+                if let Either::Right(_) = select(work, SystemClock.sleep(time)).await {
                     tracing::warn!("the invocation's time is up: work after the answer is cut off");
                 }
             }

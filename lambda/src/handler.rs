@@ -15,7 +15,7 @@ use ostraca_object::port::native::SystemClock;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// How EventBridge, rules and schedules alike, names a tick.
+/// How `EventBridge`, rules and schedules alike, names a tick.
 const TICK: &str = "Scheduled Event";
 /// The part of an invocation's time in which collections are begun. The last one has the
 /// rest, and what is cut off is done again by the next run.

@@ -8,7 +8,7 @@ use futures::TryStreamExt;
 use object_store::ObjectStore;
 
 /// Nothing that goes on behind an answer takes longer, however busy the machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The objects of a store by name.
 #[derive(Debug, Clone, Default)]

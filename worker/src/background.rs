@@ -48,9 +48,10 @@ pub(crate) struct WaitUntil;
 impl Background for WaitUntil {
     fn spawn(&self, work: BoxFuture<'static, ()>) {
         let context = CURRENT.with_borrow(Clone::clone);
-        match context {
-            Some(context) => context.wait_until(work),
-            None => tracing::warn!("work was left outside of a request; the schedule does it"),
+        if let Some(context) = context {
+            context.wait_until(work);
+        } else {
+            tracing::warn!("work was left outside of a request; the schedule does it");
         }
     }
 }

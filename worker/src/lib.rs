@@ -115,7 +115,10 @@ async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) 
             return;
         }
     };
-    match database.run_due(Effort::SMALL, Some(BUDGET), &Unwatched).await {
+    match database
+        .run_due(Effort::SMALL, Some(BUDGET), &Unwatched)
+        .await
+    {
         Ok(report) => tracing::info!(
             collections = report.collections.len(),
             failed = report.failed(),
