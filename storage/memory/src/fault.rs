@@ -22,7 +22,9 @@ impl From<StoreError> for Error {
     fn from(source: StoreError) -> Self {
         let kind = match &source {
             StoreError::Denied { .. } | StoreError::Unsupported { .. } => LATER,
-            StoreError::NotFound { .. } | StoreError::AlreadyExists { .. } => ErrorKind::Internal,
+            StoreError::NotFound { .. }
+            | StoreError::AlreadyExists { .. }
+            | StoreError::OutOfRange { .. } => ErrorKind::Internal,
             _ => SOON,
         };
         Self::new(kind, format!("storage failed: {source}")).with_source(source)

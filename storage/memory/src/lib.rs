@@ -65,7 +65,7 @@ pub use ostraca_object::log::clean_up::CleanedUp;
 pub use ostraca_object::log::{Freshness, Grouping};
 pub use ostraca_object::port::{Clock, Ids, Timestamp};
 pub use ostraca_search::{
-    Embedding, Filter, FilterError, Lane, Metadata, Mode, Record, ScopePath, Status, Value,
+    Effort as SearchEffort, Embedding, Filter, FilterError, Lane, Metadata, Mode, Record, ScopePath, Status, Value,
     ValueSyntax,
 };
 pub use patch::Patch;

@@ -12,7 +12,7 @@ use ostraca_object::log::Freshness;
 use ostraca_object::port::Timestamp;
 use ostraca_search::segment::Replaced;
 use ostraca_search::{
-    Answer, Filter, Lane, Mode, Query, Record, Search, Snapshot, Step, Tail, VectorSource,
+    Answer, Effort, Filter, Lane, Mode, Query, Record, Search, Snapshot, Step, Tail, VectorSource,
     VectorUnavailable, text,
 };
 
@@ -61,6 +61,8 @@ pub struct RecallRequest {
     pub max_tokens: Option<u32>,
     /// How fresh the answer must be.
     pub freshness: Freshness,
+    /// How much of a large collection's vectors is read.
+    pub effort: Effort,
 }
 
 /// What was found.
@@ -322,6 +324,7 @@ impl Session {
                 .unwrap_or(DEFAULT_LIMIT)
                 .clamp(1, self.limits().recall_hits) as usize,
             min_score: request.min_score,
+            effort: request.effort,
             ..selection.query(&self.caller.realm, self.db.now())
         }
     }
