@@ -65,6 +65,55 @@ fn view<'a>(record: &'a Record, field: &Field) -> Option<View<'a>> {
     }
 }
 
+/// A field's value as the orders of numbers and of instants see it, so that an index of
+/// these orders asks the same rules as a record does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Ordered {
+    /// A whole number, which as an instant is in Unix milliseconds.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// The instant that a text names, in Unix milliseconds.
+    Instant(i64),
+}
+
+impl Ordered {
+    /// The value of a record's field, if these orders have a place for it.
+    pub(crate) fn of(record: &Record, field: &Field) -> Option<Self> {
+        match view(record, field)? {
+            View::Int(int) => Some(Self::Int(int)),
+            View::Float(float) => Some(Self::Float(float)),
+            text @ View::Text(_) => instant_of(text).map(Self::Instant),
+            View::Stored(_) => None,
+        }
+    }
+
+    /// Whether the value satisfies a test of these orders.
+    pub(crate) fn satisfies(self, test: &Test) -> bool {
+        match (self, test) {
+            (Self::Int(int), test) => satisfies(Some(View::Int(int)), test),
+            (Self::Float(float), test) => satisfies(Some(View::Float(float)), test),
+            (Self::Instant(ms), Test::Time(comparison, instant)) => {
+                comparison.holds(ms.cmp(instant))
+            }
+            (Self::Instant(_), _) => false,
+        }
+    }
+
+    /// The values that a test of equality with numbers allows; `None` of another test.
+    pub(crate) fn equal_in(test: &Test) -> Option<Vec<Self>> {
+        match test {
+            Test::Eq(Value::Int(int)) => Some(vec![Self::Int(*int)]),
+            Test::Eq(Value::Float(float)) => Some(vec![Self::Float(*float)]),
+            Test::In(Members::Ints(ints)) => Some(ints.iter().copied().map(Self::Int).collect()),
+            Test::In(Members::Floats(floats)) => {
+                Some(floats.iter().copied().map(Self::Float).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
 fn satisfies(value: Option<View<'_>>, test: &Test) -> bool {
     let Some(value) = value else {
         return matches!(test, Test::IsEmpty);

@@ -20,6 +20,7 @@ mod time;
 mod tokens;
 
 pub use error::{FilterError, FilterReason};
+pub(crate) use evaluate::Ordered;
 pub use field::{Field, FieldKind};
 pub use geo::Shape;
 pub use parse::{MAX_DEPTH, MAX_NODES, ValueSyntax};

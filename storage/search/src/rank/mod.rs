@@ -8,6 +8,7 @@
 
 mod clauses;
 mod doc;
+mod gather;
 mod keyword;
 mod lane;
 mod probe;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, Coverage, Degraded, Hit};
 use crate::fusion;
 use crate::postings::Wanted;
-use crate::query::{Mode, Query, VectorSource};
+use crate::query::{Effort, Mode, Query, VectorSource};
 use crate::record::Embedding;
 use crate::segment::SegmentError;
 use crate::snapshot::Snapshot;
@@ -158,7 +159,11 @@ impl Ranking<'_, '_> {
         self.correct(&mut lanes, &records);
         let (order, keyword, semantic) = self.order(&lanes, &records);
         let at_hand = |scored: &Scored| records.get(scored.doc).is_some();
-        let found = order.iter().filter(|scored| at_hand(scored)).count();
+        let found = match self.query.effort {
+            // What lies above a hit has been looked at too.
+            Effort::Exact => order.iter().take_while(|scored| at_hand(scored)).count(),
+            _ => order.iter().filter(|scored| at_hand(scored)).count(),
+        };
         let is_missing_some = !lanes.are_whole || found < order.len();
         if found < self.query.limit && is_missing_some && self.round < MOST_ROUNDS {
             return Ok(Outcome::Further);
@@ -373,13 +378,14 @@ impl Ranking<'_, '_> {
         lanes: &Lanes,
         records: &Records<'_>,
     ) -> (Vec<Scored>, Option<Ranked>, Option<Ranked>) {
-        let ranked = |lane: &Option<Vec<Scored>>| {
-            let depth = self.cut.depth.max(self.spread());
+        let ranked = |lane: &Option<Vec<Scored>>, ties: usize| {
+            let depth = self.cut.depth.max(self.spread()).saturating_add(ties);
             let cut = Cut { depth, ..self.cut };
             lane.as_ref()
                 .map(|lane| Ranked::of(records, lane.iter().copied(), cut))
         };
-        let (keyword, semantic) = (ranked(&lanes.keyword), ranked(&lanes.semantic));
+        // Estimates of cosines do not tie.
+        let (keyword, semantic) = (ranked(&lanes.keyword, TIES), ranked(&lanes.semantic, 0));
         let order = match (self.mode, &keyword, &semantic) {
             (_, None, None) => {
                 // A listing: nothing is scored, so the newest come first.

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::clauses::{Clauses, of_scope};
+use super::clauses::{Clause, of_scope};
+use super::gather::{Gatherer, frequency, least, worthwhile};
 use super::shelf::{Found, Shelf, unreadable};
-use crate::postings::{DocSet, Frequency, List, TermHash, keys, union};
+use crate::postings::{DocSet, List, TermHash, keys, union};
 use crate::query::Query;
 use crate::record::Status;
 use crate::segment::{Root, SegmentError};
@@ -46,8 +47,7 @@ impl<'a> Reach<'a> {
                 Found::Missing => is_whole = false,
             }
         }
-        let clauses = Clauses::of(query);
-        let eligible = eligible(snapshot, segment, query, &clauses, shelf)?;
+        let eligible = eligible(snapshot, segment, query, shelf)?;
         Ok(match eligible {
             Some(eligible) if is_whole => Some(Self {
                 index,
@@ -88,46 +88,30 @@ impl<'a> Reach<'a> {
 /// what the root says alone: so the same before and after the lists are fetched.
 pub(super) fn selectivity(root: &Root, query: &Query) -> f64 {
     let live = root.statistics.live.max(1) as f64;
-    let clauses = Clauses::of(query);
-    let mut share = 1.0_f64;
-    for any_of in &clauses.any_of {
-        share = share.min(frequency(root, any_of) / live);
-    }
+    let clauses = Clause::of(query, &root.postings.sorted);
     let places = match in_place(root, query) {
         Some(rows) => rows.len() as f64,
         None => of_scope(&query.scope).map_or(live, |lists| frequency(root, &lists)),
     };
-    share.min(places / live).clamp(0.0, 1.0)
+    least(&clauses, root).min(places / live).clamp(0.0, 1.0)
 }
 
-fn frequency(root: &Root, lists: &[TermHash]) -> f64 {
-    let rows: u64 = lists
-        .iter()
-        .map(|term| match root.postings.directory.frequency(*term) {
-            Frequency::None => 0,
-            Frequency::Below(most) => u64::from(most) / 2,
-            Frequency::Exactly(rows) => u64::from(rows),
-        })
-        .sum();
-    rows as f64
-}
-
-/// The rows that a query may see, if all the lists that tell are at hand.
+/// The rows that a query may see, if all that tells is at hand.
 fn eligible(
     snapshot: &Snapshot<'_>,
     segment: SegmentRef<'_>,
     query: &Query,
-    clauses: &Clauses,
     shelf: &mut Shelf<'_>,
 ) -> Result<Option<DocSet>, SearchError> {
     let root = segment.root;
     let live = u32::try_from(root.statistics.live).unwrap_or(u32::MAX);
-    let mut all_of: Vec<Vec<TermHash>> = clauses.any_of.clone();
+    let mut all_of = Vec::new();
     let mut rows = match in_place(root, query) {
         Some(rows) => rows,
         None => {
-            all_of.extend(of_scope(&query.scope));
-            all_of.extend(query.realm.as_ref().map(|realm| vec![keys::realm(realm)]));
+            all_of.extend(of_scope(&query.scope).map(Clause::Listed));
+            let realm = query.realm.as_ref().map(|realm| vec![keys::realm(realm)]);
+            all_of.extend(realm.map(Clause::Listed));
             DocSet::from_iter(0..live)
         }
     };
@@ -138,33 +122,22 @@ fn eligible(
             .map(keys::status)
             .collect::<Vec<_>>()
     };
-    let mut none_of = Vec::new();
     match (
         root.statistics.inactive,
         query.statuses.contains(&Status::Active),
     ) {
         (0, true) => {}
         (0, false) => rows.clear(),
-        (_, true) => none_of = statuses(false),
-        (_, false) => all_of.push(statuses(true)),
+        (_, true) => all_of.push(Clause::Unlisted(statuses(false))),
+        (_, false) => all_of.push(Clause::Listed(statuses(true))),
     }
-    let mut is_whole = true;
-    let mut gather = |terms: &[TermHash]| -> Result<DocSet, SearchError> {
-        let mut lists = Vec::new();
-        for term in terms {
-            match shelf.list(segment, *term)? {
-                Found::List(list) => lists.push(list),
-                Found::Nothing => {}
-                Found::Missing => is_whole = false,
-            }
-        }
-        union(lists.iter()).map_err(|error| unreadable(segment, SegmentError::Postings(error)))
-    };
-    for any_of in &all_of {
-        rows &= gather(any_of)?;
+    all_of.extend(Clause::of(query, &root.postings.sorted));
+    let mut gatherer = Gatherer::new(segment, shelf);
+    let places = rows.len() as f64;
+    for clause in worthwhile(all_of, root, places, query.few.rows) {
+        gatherer.rows(&clause)?.keep(&mut rows);
     }
-    rows -= gather(&none_of)?;
-    if !is_whole {
+    if !gatherer.is_whole() {
         return Ok(None);
     }
     rows -= snapshot.dead(segment.id);

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::postings::{Bucket, List, TermHash};
+use crate::postings::{Bucket, DocSet, List, TermHash};
 use crate::record::{self, Record};
-use crate::segment::{Root, SegmentError, Vectors, check_part, read_block};
+use crate::segment::{Keys, Root, SegmentError, Series, Vectors, check_part, read_block};
 use crate::snapshot::SegmentRef;
 use crate::step::{Part, Ranges, Read, SearchError};
 
@@ -77,6 +77,27 @@ impl<'a> Shelf<'a> {
             .and_then(|bucket| bucket.find(term))
             .map_err(|error| unreadable(segment, SegmentError::Postings(error)))?;
         Ok(list.map_or(Found::Nothing, Found::List))
+    }
+
+    /// The rows of a segment that have these keys in a series of its sorted index; nothing
+    /// if they have to be fetched.
+    pub(super) fn sorted(
+        &mut self,
+        segment: SegmentRef<'_>,
+        series: &Series,
+        keys: &Keys,
+    ) -> Result<Option<DocSet>, SearchError> {
+        let blocks = series.blocks_of(keys);
+        let Some(range) = series.range(&blocks) else {
+            return Ok(Some(DocSet::new()));
+        };
+        let Some(bytes) = self.get(segment.id, Part::Postings, range) else {
+            return Ok(None);
+        };
+        series
+            .rows(blocks, keys, &bytes)
+            .map(Some)
+            .map_err(|error| unreadable(segment, error))
     }
 
     /// The entries of neighbouring lists of vectors, list by list.

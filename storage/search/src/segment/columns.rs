@@ -18,6 +18,8 @@ use super::blocks::{Block, arrow};
 use super::error::SegmentError;
 use super::replaced::{Replaced, ReplacedIn};
 use super::root::ScopeRun;
+use super::sorted::{Kind, Name, Series, SortedBlock};
+use crate::filter::Field as Named;
 use crate::postings::{DocSet, TermHash};
 use crate::record::ScopePath;
 
@@ -29,6 +31,8 @@ pub(super) const CENTROIDS: &str = "centroids";
 const LISTS: &str = "vector_lists";
 const RUNS: &str = "scopes";
 const EXPIRING: &str = "expiring";
+const SERIES: &str = "sorted";
+const SORTED_BLOCKS: &str = "sorted_blocks";
 const REPLACED: &str = "replaced";
 const SEGMENT_BYTES: i32 = 16;
 
@@ -41,6 +45,7 @@ pub(super) struct Tables<'a> {
     pub(super) lists: &'a [(u32, u32)],
     pub(super) runs: &'a [ScopeRun],
     pub(super) expiring: &'a [(i64, u32)],
+    pub(super) series: &'a [Series],
     pub(super) replaced: &'a Replaced,
 }
 
@@ -53,6 +58,7 @@ pub(super) fn write(tables: Tables<'_>) -> Result<(Fields, Vec<ArrayRef>), Segme
         lists,
         runs,
         expiring,
+        series,
         replaced,
     } = tables;
     let columns = [
@@ -83,6 +89,8 @@ pub(super) fn write(tables: Tables<'_>) -> Result<(Fields, Vec<ArrayRef>), Segme
                 ("row", u32s(expiring.iter().map(|(_, row)| *row))),
             ])?)?,
         ),
+        (SERIES, series_list(series)?),
+        (SORTED_BLOCKS, sorted_blocks_list(series)?),
         (REPLACED, replaced_list(replaced)?),
     ];
     let fields = columns
@@ -146,13 +154,7 @@ fn runs_list(runs: &[ScopeRun]) -> Result<ArrayRef, SegmentError> {
 pub(super) fn runs(batch: &RecordBatch) -> Result<Vec<ScopeRun>, SegmentError> {
     let items = items(batch, RUNS)?;
     let missing = || SegmentError::Missing { part: RUNS };
-    let texts = |name: &str| {
-        items
-            .column_by_name(name)
-            .and_then(|column| column.as_string_opt::<i32>())
-            .ok_or_else(missing)
-    };
-    let (realms, scopes) = (texts("realm")?, texts("scope")?);
+    let (realms, scopes) = (texts(items, "realm")?, texts(items, "scope")?);
     let rows = numbers::<UInt32Type>(items, "rows")?;
     (0..items.len())
         .map(|index| {
@@ -171,6 +173,124 @@ pub(super) fn expiring(batch: &RecordBatch) -> Result<Vec<(i64, u32)>, SegmentEr
     let rows = numbers::<UInt32Type>(items, "row")?;
     let pairs = at.values().iter().zip(rows.values());
     Ok(pairs.map(|(at, row)| (*at, *row)).collect())
+}
+
+const RECORD: &str = "record";
+const METADATA: &str = "metadata";
+const TIMESTAMP: &str = "timestamp";
+
+const KINDS: [(&str, Kind); 3] = [
+    ("int", Kind::Int),
+    ("float", Kind::Float),
+    ("instant", Kind::Instant),
+];
+
+fn series_list(series: &[Series]) -> Result<ArrayRef, SegmentError> {
+    let texts = |of: fn(&Series) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(series.iter().map(of)))
+    };
+    let blocks = series
+        .iter()
+        .map(|series| u32::try_from(series.blocks.len()).unwrap_or(u32::MAX));
+    let last = UInt64Array::from_iter_values(series.iter().map(|series| series.last));
+    list(table(vec![
+        (
+            "of",
+            texts(|series| {
+                let of = match &series.name {
+                    Name::Field(Named::Metadata(_)) => METADATA,
+                    Name::Field(_) => RECORD,
+                    Name::Timestamp(_) => TIMESTAMP,
+                };
+                of.to_owned()
+            }),
+        ),
+        (
+            "name",
+            texts(|series| match &series.name {
+                Name::Field(field) => field.to_string(),
+                Name::Timestamp(name) => name.clone(),
+            }),
+        ),
+        (
+            "kind",
+            texts(|series| {
+                let names = KINDS.iter().find(|(_, kind)| *kind == series.kind);
+                names.map_or("", |(name, _)| *name).to_owned()
+            }),
+        ),
+        ("blocks", u32s(blocks)),
+        ("last", Arc::new(last)),
+    ])?)
+}
+
+fn sorted_blocks_list(series: &[Series]) -> Result<ArrayRef, SegmentError> {
+    let blocks = || series.iter().flat_map(|series| &series.blocks);
+    let u64s = |of: fn(&SortedBlock) -> u64| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values(blocks().map(of)))
+    };
+    list(table(vec![
+        ("first", u64s(|block| block.first)),
+        ("offset", u64s(|block| block.offset)),
+        ("len", u32s(blocks().map(|block| block.len))),
+        ("entries", u32s(blocks().map(|block| block.entries))),
+        ("crc", u32s(blocks().map(|block| block.crc))),
+    ])?)
+}
+
+pub(super) fn series(batch: &RecordBatch) -> Result<Vec<Series>, SegmentError> {
+    let mut blocks = sorted_blocks(batch)?.into_iter();
+    let items = items(batch, SERIES)?;
+    let missing = || SegmentError::Missing { part: SERIES };
+    let (of, names, kinds) = (
+        texts(items, "of")?,
+        texts(items, "name")?,
+        texts(items, "kind")?,
+    );
+    let counts = numbers::<UInt32Type>(items, "blocks")?;
+    let lasts = numbers::<UInt64Type>(items, "last")?;
+    (0..items.len())
+        .map(|index| {
+            let name = names.value(index).to_owned();
+            let name = match of.value(index) {
+                RECORD => Name::Field(Named::parse(&name).ok_or_else(missing)?),
+                METADATA => Name::Field(Named::Metadata(name)),
+                TIMESTAMP => Name::Timestamp(name),
+                _ => return Err(missing()),
+            };
+            let kind = KINDS.iter().find(|(name, _)| *name == kinds.value(index));
+            let count = counts.value(index) as usize;
+            let series = Series {
+                name,
+                kind: kind.ok_or_else(missing)?.1,
+                last: lasts.value(index),
+                blocks: blocks.by_ref().take(count).collect(),
+            };
+            if series.blocks.len() == count {
+                Ok(series)
+            } else {
+                Err(missing())
+            }
+        })
+        .collect()
+}
+
+fn sorted_blocks(batch: &RecordBatch) -> Result<Vec<SortedBlock>, SegmentError> {
+    let items = items(batch, SORTED_BLOCKS)?;
+    let firsts = numbers::<UInt64Type>(items, "first")?;
+    let offsets = numbers::<UInt64Type>(items, "offset")?;
+    let lens = numbers::<UInt32Type>(items, "len")?;
+    let entries = numbers::<UInt32Type>(items, "entries")?;
+    let crcs = numbers::<UInt32Type>(items, "crc")?;
+    Ok((0..items.len())
+        .map(|index| SortedBlock {
+            first: firsts.value(index),
+            offset: offsets.value(index),
+            len: lens.value(index),
+            entries: entries.value(index),
+            crc: crcs.value(index),
+        })
+        .collect())
 }
 
 fn replaced_list(replaced: &Replaced) -> Result<ArrayRef, SegmentError> {
@@ -292,6 +412,13 @@ fn numbers<'a, T: ArrowPrimitiveType>(
     items
         .column_by_name(name)
         .and_then(|column| column.as_primitive_opt::<T>())
+        .ok_or(SegmentError::Missing { part: name })
+}
+
+fn texts<'a>(items: &'a StructArray, name: &'static str) -> Result<&'a StringArray, SegmentError> {
+    items
+        .column_by_name(name)
+        .and_then(|column| column.as_string_opt::<i32>())
         .ok_or(SegmentError::Missing { part: name })
 }
 

@@ -1,5 +1,5 @@
 //! Building the index of a segment: the order of its rows, the codes of their vectors,
-//! and the posting lists of their words, names and values.
+//! the posting lists of their words, names and values, and the order of their values.
 //!
 //! It is a pure function of the rows and a seed, so that whoever compacts writes the same
 //! bytes. Rows lie scope by scope, and within a scope list by list, so that what a search
@@ -21,6 +21,7 @@ use super::error::SegmentError;
 use super::flat::{self, Flat};
 use super::replaced::VectorState;
 use super::root::{Postings, ScopeRun};
+use super::sorted;
 use super::vectors::Vectors;
 
 /// Vectors to a list.
@@ -54,11 +55,11 @@ struct Assigned {
 pub struct Index {
     /// The file of codes; nothing if there are no vectors.
     pub codes: Option<Bytes>,
-    /// The file of posting lists.
+    /// The file of posting lists and of the sorted index.
     pub postings: Bytes,
     /// The vectors, for the root.
     pub vectors: Option<Vectors>,
-    /// The posting lists, for the root.
+    /// What that file holds, for the root.
     pub lists: Postings,
     /// Statistics of the live rows.
     pub totals: Totals,
@@ -171,6 +172,7 @@ pub fn build<'a>(
             .filter_map(|index| records.get(*index).copied())
     };
     let mut builder = Builder::new(Settings::default());
+    let mut sorted = sorted::Builder::default();
     let (mut totals, mut embedded, mut pending, mut inactive) = (Totals::default(), 0, 0, 0);
     let mut expiring = Vec::new();
     let mut runs: Vec<ScopeRun> = Vec::new();
@@ -195,6 +197,7 @@ pub fn build<'a>(
             }),
         }
         builder.add(doc, &terms, keys::of_record(record));
+        sorted.add(doc, record);
         doc = next(doc)?;
     }
     for id in past {
@@ -208,7 +211,10 @@ pub fn build<'a>(
     let built = builder.finish().map_err(SegmentError::Postings)?;
     let buckets = built.directory.buckets();
     let ends = (0..buckets).filter_map(|bucket| Some(built.directory.range(bucket)?.end));
-    let postings = flat::variable("the posting lists", "bucket", built.blob, ends)?;
+    let mut blob = built.blob;
+    let sorted = sorted.finish(&mut blob);
+    let ends = ends.chain(sorted.ends());
+    let postings = flat::variable("the posting lists", "bucket", blob, ends)?;
     let (codes, vectors) = match &arranged.vectors {
         Some(assigned) => {
             let (file, vectors) = encode(records, &arranged.order, assigned)?;
@@ -223,6 +229,7 @@ pub fn build<'a>(
         lists: Postings {
             directory: built.directory,
             at: postings.at,
+            sorted: sorted.behind(postings.at),
         },
         totals,
         embedded,

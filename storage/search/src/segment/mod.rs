@@ -11,6 +11,7 @@ mod flat;
 pub mod index;
 mod replaced;
 mod root;
+mod sorted;
 mod vectors;
 
 pub(crate) use blocks::check as check_part;
@@ -18,6 +19,8 @@ pub use blocks::{Block, BlockWriter, checksum, read_block};
 pub use error::SegmentError;
 pub use replaced::{Replaced, ReplacedIn, Replacement, VectorState};
 pub use root::{Postings, Root, ScopeRun, Statistics};
+pub(crate) use sorted::Ranges;
+pub use sorted::{Covered, Keys, Kind, Name, Series, Sorted, SortedBlock};
 pub use vectors::Vectors;
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::blocks::{Block, arrow, check};
 use super::columns::{self, Tables};
 use super::error::SegmentError;
 use super::replaced::Replaced;
+use super::sorted::{Covered, Sorted};
 use super::vectors::Vectors;
 use crate::bm25::Totals;
 use crate::ivf::{Bits, Centroids};
@@ -63,13 +64,15 @@ impl Statistics {
     }
 }
 
-/// Where posting lists lie.
+/// What the file of posting lists holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Postings {
     /// Which bytes of the blob a term needs.
     pub directory: Directory,
     /// Where the blob begins in its file.
     pub at: u64,
+    /// Where the rows lie in the order of their values.
+    pub sorted: Sorted,
 }
 
 impl Postings {
@@ -121,7 +124,17 @@ struct Described {
     statistics: Statistics,
     postings_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    sorted: Option<DescribedSorted>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     vectors: Option<DescribedVectors>,
+}
+
+/// Which names the sorted index has; without one it was never built.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DescribedSorted {
+    Frequent,
+    All,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -168,6 +181,11 @@ impl Root {
         let described = Described {
             statistics: self.statistics.clone(),
             postings_at: self.postings.at,
+            sorted: match self.postings.sorted.covered {
+                Covered::Nothing => None,
+                Covered::Frequent => Some(DescribedSorted::Frequent),
+                Covered::All => Some(DescribedSorted::All),
+            },
             vectors: self.vectors.as_ref().map(|vectors| DescribedVectors {
                 profile: vectors.profile.clone(),
                 bits: match vectors.layout.bits {
@@ -192,6 +210,7 @@ impl Root {
             lists: &lists,
             runs: &self.runs,
             expiring: &self.expiring,
+            series: &self.postings.sorted.series,
             replaced: &self.replaced,
         })?;
         let metadata = [
@@ -237,9 +256,19 @@ impl Root {
         let row: &StructArray = columns::items(&batch, columns::ROW)?;
         let schema = Arc::new(Schema::new(row.fields().clone()));
         let mut root = Self::new(described.statistics, schema, columns::blocks(&batch)?);
+        let covered = match described.sorted {
+            None => Covered::Nothing,
+            Some(DescribedSorted::Frequent) => Covered::Frequent,
+            Some(DescribedSorted::All) => Covered::All,
+        };
+        let series = match covered {
+            Covered::Nothing => Vec::new(),
+            Covered::Frequent | Covered::All => columns::series(&batch)?,
+        };
         root.postings = Postings {
             directory,
             at: described.postings_at,
+            sorted: Sorted { covered, series },
         };
         root.vectors = vectors;
         root.runs = columns::runs(&batch)?;
