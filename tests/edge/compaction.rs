@@ -1,11 +1,18 @@
 //! Compaction that nobody starts, on each edge's real runtime: behind an answer, and by the
 //! schedule that the platform has.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures::TryStreamExt;
 use libtest_mimic::Trial;
-use ostraca_memory::{CollectionId, CollectionKey};
+use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
+use ostraca_memory::{
+    Caller, CollectionId, CollectionKey, Database, NewMemory, Ports, RememberRequest, Settings,
+    parse_scope,
+};
 use ostraca_object::due;
 use ostraca_object::io::Io;
 use ostraca_object::key::Seq;
@@ -37,6 +44,11 @@ pub(crate) fn trials(runtime: &Arc<Runtime>) -> Vec<Trial> {
             runtime,
             "i_fold_the_lambda_folds_after_its_answer_and_on_a_schedule",
             schedule,
+        ),
+        trial(
+            runtime,
+            "a_minor_compaction_of_5000_entries_fits_a_worker",
+            fits_a_worker,
         ),
     ]
 }
@@ -98,7 +110,7 @@ async fn behind_answers() {
 }
 
 /// A marker as a writer leaves it, in a folder.
-async fn marker(folder: &std::path::Path, tenant: &str, entry: u64) {
+async fn marker(folder: &Path, tenant: &str, entry: u64) {
     let objects = ostraca_object::local::open(folder).unwrap();
     mark(objects, tenant, entry).await;
 }
@@ -202,4 +214,90 @@ async fn schedule() {
     assert_eq!(objects.due(), 0);
     assert_eq!(total(&edge).await, 80);
     assert_eq!(invoke().await, json!({"collections": 0, "postponed": 0}));
+}
+
+/// Entries of the long tail, each with a vector.
+const LONG: usize = 5_000;
+/// What folding it may take of a Worker's 128 MB.
+const BOUND_BYTES: u64 = 100 << 20;
+
+/// A tail as a process leaves it that cannot fold: one memory an entry.
+async fn long_tail(folder: &Path) {
+    let objects = Arc::new(InMemory::new());
+    let ports = Ports {
+        store: Arc::clone(&objects) as Arc<dyn ObjectStore>,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(OsIds),
+        embedder: None,
+        background: None,
+    };
+    let tenant = "default".parse().unwrap();
+    let session = Database::new(ports, Settings::default()).session(Caller::unrestricted(tenant));
+    for number in 0..LONG {
+        let angle = number as f32;
+        let item = NewMemory {
+            content: format!("fact number {number}, one of many, in a sentence of some length"),
+            scope: parse_scope("scope", "facts").unwrap(),
+            vector: Some((0..384).map(|d| (angle * d as f32).sin()).collect()),
+            ..NewMemory::default()
+        };
+        let request = RememberRequest {
+            items: vec![item],
+            idempotency_key: None,
+        };
+        session
+            .remember(request)
+            .await
+            .unwrap()
+            .items
+            .remove(0)
+            .unwrap();
+    }
+    let listed: Vec<_> = objects.list(None).try_collect().await.unwrap();
+    for object in listed {
+        let bytes = objects.get(&object.location).await.unwrap().bytes().await;
+        let file = folder.join(object.location.as_ref());
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, bytes.unwrap()).unwrap();
+    }
+}
+
+/// The most memory that the module has had, as the job's last line says it.
+async fn module_memory(workerd: &mut Process) -> u64 {
+    for _ in 0..100 {
+        let logs = workerd.ask("logs").await;
+        let lines = logs["lines"].as_array().unwrap().iter().rev();
+        let told = lines
+            .filter_map(|line| serde_json::from_str::<Value>(line.as_str()?).ok())
+            .find(|line| line["fields"]["collections"] == 1);
+        if let Some(line) = told {
+            return line["fields"]["memory_bytes"].as_u64().unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the job never says that it is done");
+}
+
+async fn fits_a_worker() {
+    let (r2, folder) = (temporary(), temporary());
+    let began = Instant::now();
+    long_tail(folder.path()).await;
+    let workerd = Workerd {
+        instances: 1,
+        r2: Some(r2.path()),
+        bundle: None,
+    };
+    let mut workerd = workerd.start(&open_to_all()).await;
+    let seed = format!("seed {}", folder.path().display());
+    workerd.ask(&seed).await;
+    eprintln!("{LONG} entries made and seeded in {:?}", began.elapsed());
+    let run = workerd.ask("scheduled 0 */10 * * * *").await;
+    assert_eq!(run["outcome"], "ok", "{run}");
+    let memory = module_memory(&mut workerd).await;
+    eprintln!("folded with {} MiB", memory >> 20);
+    assert!(memory <= BOUND_BYTES, "{} MiB", memory >> 20);
+    let objects = in_r2(&mut workerd).await;
+    assert_eq!(objects.due(), 0);
+    assert!(!objects.segments().is_empty());
+    assert_eq!(total(&client(&workerd.urls()[0])).await, LONG as u64);
 }

@@ -11,6 +11,7 @@
 //
 // Commands on stdin, one a line, each answered by one line of JSON:
 //   scheduled INSTANCE CRON     fires the cron trigger
+//   logs                        lines that the Worker has logged
 //   list                        keys of the R2 bucket, seen from outside the Worker
 //   seed FOLDER                 puts the files of a folder into the R2 bucket, as objects
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -90,7 +91,11 @@ const common = {
 const names = Array.from({ length: count }, (_, i) => `ostraca-${i}`);
 // `cf: false`: the details of a request's origin would be fetched from an outside host.
 // What the Worker logs goes to stderr: stdout carries the answers to commands.
-const handleRuntimeStdio = (out, err) => [out, err].forEach((stream) => stream.pipe(process.stderr, { end: false }));
+let logged = "";
+const handleRuntimeStdio = (out, err) => {
+  out.on("data", (text) => (logged += text));
+  for (const stream of [out, err]) stream.pipe(process.stderr, { end: false });
+};
 const shared = { host: "127.0.0.1", port: 0, cf: false, handleRuntimeStdio };
 
 // A test may kill this process, and workerd would go on without it.
@@ -121,6 +126,7 @@ async function command(line) {
     const worker = await runtimes[Number(instance)].getWorker(names[Number(instance)]);
     return worker.scheduled({ cron: rest.join(" "), scheduledTime: new Date() });
   }
+  if (verb === "logs") return { lines: logged.split("\n").filter(Boolean) };
   if (verb === "list" && asked.store === "r2") {
     const bucket = await runtimes[0].getR2Bucket(BUCKET, names[0]);
     const keys = [];

@@ -123,10 +123,17 @@ async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) 
             collections = report.collections.len(),
             failed = report.failed(),
             postponed = report.postponed,
+            memory_bytes = memory_bytes(),
             "the compaction job is done"
         ),
         Err(error) => tracing::error!(%error, "the compaction job could not begin"),
     }
+}
+
+/// The most memory that this isolate's module has had: it never gives any back.
+fn memory_bytes() -> u64 {
+    const PAGE_BYTES: u64 = 64 << 10;
+    core::arch::wasm32::memory_size::<0>() as u64 * PAGE_BYTES
 }
 
 /// The service of this isolate, made for its first event.
