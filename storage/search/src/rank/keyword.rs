@@ -8,7 +8,7 @@ use super::doc::{Doc, Scored};
 use super::reach::Reach;
 use super::visible::Visible;
 use crate::bm25::{Bm25, Totals};
-use crate::postings::{PostingsError, Scoring, Wanted, Weighted, score_docs, top_k};
+use crate::postings::{DocSet, PostingsError, Scoring, Wanted, Weighted, score_docs, top_k};
 use crate::snapshot::Snapshot;
 use crate::tail::Tail;
 use crate::text::{QueryTerm, QueryTerms};
@@ -18,6 +18,8 @@ use crate::text::{QueryTerm, QueryTerms};
 #[derive(Debug)]
 pub(super) struct Weights<'q> {
     terms: Vec<(&'q str, f64)>,
+    /// Of all terms, those that no record has included.
+    sum: f64,
     totals: Totals,
     bm25: Bm25,
 }
@@ -30,21 +32,25 @@ impl<'q> Weights<'q> {
         bm25: Bm25,
     ) -> Self {
         let totals = snapshot.totals();
+        let mut sum = 0.0;
         let weighted = terms.terms.iter().map(|(term, QueryTerm { count, .. })| {
             let lists = reaches.iter().filter_map(|reach| reach.list(term));
             let frequency = snapshot.document_frequency(term, lists);
-            let weight = if frequency == 0 {
-                0.0
-            } else {
-                Bm25::idf(totals, frequency) * f64::from(*count)
-            };
+            let weight = Bm25::idf(totals, frequency) * f64::from(*count);
+            sum += weight;
             (term.as_str(), weight)
         });
         Self {
             terms: weighted.collect(),
+            sum,
             totals,
             bm25,
         }
+    }
+
+    /// What the query's terms weigh together.
+    pub(super) fn sum(&self) -> f64 {
+        self.sum
     }
 
     /// The tail's records that are visible and have a term.
@@ -86,9 +92,13 @@ impl<'q> Weights<'q> {
         Ok(placed(reach, rows))
     }
 
-    /// The scores of all eligible rows of a segment that have a term.
-    pub(super) fn score_rows(&self, reach: &Reach<'_>) -> Result<Vec<Scored>, PostingsError> {
-        let rows = score_docs(&self.lists(reach), self.scoring(), reach.eligible())?;
+    /// The scores of those rows of a segment that have a term.
+    pub(super) fn score_rows(
+        &self,
+        reach: &Reach<'_>,
+        rows: &DocSet,
+    ) -> Result<Vec<Scored>, PostingsError> {
+        let rows = score_docs(&self.lists(reach), self.scoring(), rows)?;
         Ok(placed(reach, rows))
     }
 

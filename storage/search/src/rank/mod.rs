@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Coverage, Degraded, Hit};
 use crate::fusion;
-use crate::postings::Wanted;
+use crate::ivf::RERANK;
+use crate::postings::{DocSet, Wanted};
 use crate::query::{Effort, Mode, Query, VectorSource};
 use crate::record::Embedding;
 use crate::segment::SegmentError;
@@ -260,7 +261,7 @@ impl Ranking<'_, '_> {
         if let (Some(lane), Some(weights)) = (&mut lanes.keyword, self.weights()) {
             for reach in &self.reaches {
                 let rows = weights
-                    .score_rows(reach)
+                    .score_rows(reach, reach.eligible())
                     .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
                 lane.extend(rows);
             }
@@ -302,13 +303,44 @@ impl Ranking<'_, '_> {
                 lane.extend(rows);
             }
         }
+        self.score_other_lane(&mut lanes)?;
         Ok(lanes)
+    }
+
+    /// Scores by words what was found by meaning: fusion weighs both.
+    fn score_other_lane(&self, lanes: &mut Lanes) -> Result<(), SearchError> {
+        let (Some(keyword), Some(semantic), Some(weights)) =
+            (&mut lanes.keyword, &lanes.semantic, self.weights())
+        else {
+            return Ok(());
+        };
+        let known: BTreeSet<Doc> = keyword.iter().map(|scored| scored.doc).collect();
+        for reach in &self.reaches {
+            let rows: DocSet = semantic
+                .iter()
+                .filter(|scored| !known.contains(&scored.doc))
+                .filter_map(|scored| match scored.doc {
+                    Doc::Row(index, row) if index == reach.index() => Some(row),
+                    _ => None,
+                })
+                .collect();
+            let scored = weights
+                .score_rows(reach, &rows)
+                .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
+            keyword.extend(scored);
+        }
+        Ok(())
     }
 
     /// How many of the most promising records are looked at themselves.
     fn spread(&self) -> usize {
         let limit = self.query.limit;
-        let first = limit.saturating_add((limit / 2).max(10));
+        let more = match self.mode {
+            // Scores of words are exact.
+            Mode::Keyword => 4,
+            Mode::Hybrid | Mode::Semantic => RERANK.saturating_sub(10).max(limit / 2),
+        };
+        let first = limit.saturating_add(more);
         first.saturating_mul(4_usize.saturating_pow(self.round))
     }
 
@@ -369,6 +401,17 @@ impl Ranking<'_, '_> {
                     scored.score = cosine;
                 }
             }
+            // What was found by words is compared too, now that its vector is at hand.
+            let known: BTreeSet<Doc> = lane.iter().map(|scored| scored.doc).collect();
+            let others = lanes.keyword.iter().flatten().map(|scored| scored.doc);
+            lane.extend(
+                others
+                    .filter(|doc| matches!(doc, Doc::Row(..)) && !known.contains(doc))
+                    .filter_map(|doc| {
+                        let (_, score) = vector.closest_of(records.get(doc)?)?;
+                        Some(Scored { doc, score })
+                    }),
+            );
         }
     }
 
@@ -402,7 +445,7 @@ impl Ranking<'_, '_> {
             (Mode::Hybrid, _, _) => {
                 let has_terms = self.terms.is_some_and(|terms| !terms.terms.is_empty());
                 let keyword = keyword.as_ref().filter(|_| has_terms);
-                self.fuse(records, keyword, semantic.as_ref())
+                self.fuse(lanes, records, keyword, semantic.as_ref())
             }
             (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
                 lane.scored().to_vec()
@@ -412,24 +455,41 @@ impl Ranking<'_, '_> {
         (order, keyword, semantic)
     }
 
-    /// Fuses the lanes there are.
+    /// Fuses the best of the lanes there are, each with its scores in both.
     fn fuse(
         &self,
+        lanes: &Lanes,
         records: &Records<'_>,
         keyword: Option<&Ranked>,
         semantic: Option<&Ranked>,
     ) -> Vec<Scored> {
-        let lanes: Vec<&Ranked> = [keyword, semantic].into_iter().flatten().collect();
-        let fused = fusion::fuse(lanes.iter().map(|lane| {
-            let scored = lane.scored().iter().take(self.cut.depth);
-            scored.map(|scored| scored.doc)
-        }));
-        let scored = fused
+        let best: BTreeSet<Doc> = [keyword, semantic]
             .into_iter()
-            .map(|(doc, score)| Scored {
-                doc,
-                score: fusion::normalised(score, lanes.len()),
-            })
+            .flatten()
+            .flat_map(|lane| lane.scored().iter().take(self.cut.depth))
+            .map(|scored| scored.doc)
+            .collect();
+        let scores = |lane: &Option<Vec<Scored>>| -> BTreeMap<Doc, f64> {
+            let all = lane.iter().flatten();
+            all.filter(|scored| best.contains(&scored.doc))
+                .map(|scored| (scored.doc, scored.score))
+                .collect()
+        };
+        let (words, meanings) = (scores(&lanes.keyword), scores(&lanes.semantic));
+        let candidates = best.iter().map(|doc| {
+            let by_words = keyword.and_then(|_| words.get(doc).copied());
+            // Of a row that has not been read its cosine is not absent but unknown.
+            let unknown = match (records.get(*doc), semantic) {
+                (None, Some(lane)) => lane.scored().last().map(|last| last.score),
+                _ => None,
+            };
+            (*doc, by_words, meanings.get(doc).copied().or(unknown))
+        });
+        let term_weights = self.weights().map_or(0.0, |weights| weights.sum());
+        let parameters = fusion::Parameters::of(term_weights);
+        let scored = fusion::combine(candidates, parameters)
+            .into_iter()
+            .map(|(doc, score)| Scored { doc, score })
             .filter(|scored| {
                 let least = self.query.min_score;
                 least.is_none_or(|least| scored.score >= least)

@@ -8,17 +8,12 @@ use super::doc::{Doc, Scored};
 use super::reach::{Reach, selectivity};
 use super::semantic::QueryVector;
 use super::shelf::{Shelf, unreadable};
-use crate::ivf::{Candidates, Effort, Place, RankedList, Run, plan, scan};
+use crate::ivf::{Candidates, Effort, Place, RankedList, Run, effort_for, plan, scan};
 use crate::query::{self, Query};
 use crate::segment::{SegmentError, Vectors};
 use crate::snapshot::SegmentRef;
 use crate::step::SearchError;
 
-/// Bytes of codes that are read of 100,000 vectors; of more, by the square root.
-const BYTES: f64 = 1_000_000.0;
-const VECTORS: f64 = 100_000.0;
-/// Ranges in which they are read.
-const RANGES: f64 = 5.0;
 /// The most ranges, however large the effort.
 const MOST_RANGES: f64 = 256.0;
 
@@ -137,8 +132,8 @@ fn effort(segment: SegmentRef<'_>, query: &Query, round: u32) -> Effort {
             };
         }
     };
-    let vectors = segment.root.statistics.embedded.max(1) as f64;
-    let growth = (vectors / VECTORS).sqrt().max(1.0);
+    let vectors = usize::try_from(segment.root.statistics.embedded).unwrap_or(usize::MAX);
+    let usual = effort_for(vectors);
     // Of a filter's rows the nearest lie further out than the nearest of all.
     let share = selectivity(segment.root, query).max(1e-4);
     let wider = factor * share.sqrt().recip() * 4.0_f64.powi(i32::try_from(round).unwrap_or(16));
@@ -148,7 +143,7 @@ fn effort(segment: SegmentRef<'_>, query: &Query, round: u32) -> Effort {
         reason = "positive, and casts from floats saturate"
     )]
     Effort {
-        bytes: (BYTES * growth * wider) as u64,
-        ranges: (RANGES * growth.sqrt() * wider).clamp(1.0, MOST_RANGES) as usize,
+        bytes: (usual.bytes as f64 * wider) as u64,
+        ranges: (usual.ranges as f64 * wider).clamp(1.0, MOST_RANGES) as usize,
     }
 }

@@ -106,15 +106,12 @@ fn eligible(
     let root = segment.root;
     let live = u32::try_from(root.statistics.live).unwrap_or(u32::MAX);
     let mut all_of = Vec::new();
-    let mut rows = match in_place(root, query) {
-        Some(rows) => rows,
-        None => {
-            all_of.extend(of_scope(&query.scope).map(Clause::Listed));
-            let realm = query.realm.as_ref().map(|realm| vec![keys::realm(realm)]);
-            all_of.extend(realm.map(Clause::Listed));
-            DocSet::from_iter(0..live)
-        }
-    };
+    let mut rows = in_place(root, query).unwrap_or_else(|| {
+        all_of.extend(of_scope(&query.scope).map(Clause::Listed));
+        let realm = query.realm.as_ref().map(|realm| vec![keys::realm(realm)]);
+        all_of.extend(realm.map(Clause::Listed));
+        (0..live).collect()
+    });
     let statuses = |wanted: bool| {
         Status::ALL
             .into_iter()

@@ -37,6 +37,7 @@ const REPLACED: &str = "replaced";
 const SEGMENT_BYTES: i32 = 16;
 
 /// What is written.
+#[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
     pub(super) schema: &'a SchemaRef,
     pub(super) blocks: &'a [Block],

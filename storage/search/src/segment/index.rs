@@ -9,7 +9,8 @@ use bytes::Bytes;
 
 use crate::bm25::Totals;
 use crate::ivf::{
-    Assigner, Assignment, Bits, Centroids, Encoder, Place, Reservoir, Training, train,
+    Assigner, Assignment, CENTROID_BITS, CODE_BITS, Centroids, Encoder, Place, Reservoir, Training,
+    lists_for, train,
 };
 use crate::postings::{Builder, Settings, keys};
 use crate::record::{Chunk, Embedding, Record, Status};
@@ -24,12 +25,8 @@ use super::root::{Postings, ScopeRun};
 use super::sorted;
 use super::vectors::Vectors;
 
-/// Vectors to a list.
-const VECTORS_PER_LIST: usize = 100;
 /// Vectors that are looked at to find the lists.
 const SAMPLE: usize = 64 * 1024;
-/// The width of codes, of vectors and of centroids.
-const BITS: Bits = Bits::Four;
 /// Scopes up to which the root names each.
 const MOST_RUNS: usize = 1024;
 const SEED: u64 = 0x6f73_7472_6163_6131;
@@ -136,8 +133,8 @@ fn assign(records: &[&Record], profile: &str) -> Option<Assigned> {
     let centroids = train(
         &sample.into_rows(),
         Training {
-            lists: count.div_ceil(VECTORS_PER_LIST),
-            bits: BITS,
+            lists: lists_for(count),
+            bits: CENTROID_BITS,
             seed: SEED,
         },
     );
@@ -269,7 +266,7 @@ fn encode(
             }
         }
     }
-    let mut encoder = Encoder::new(centroids, BITS);
+    let mut encoder = Encoder::new(centroids, CODE_BITS);
     let (mut values, mut counts) = (Vec::new(), Vec::new());
     for (list, entries) in lists.iter().enumerate() {
         let start = values.len();
@@ -286,6 +283,6 @@ fn encode(
     let profile = assigned.profile.clone();
     Ok((
         file,
-        Vectors::new(profile, centroids.clone(), BITS, at, counts),
+        Vectors::new(profile, centroids.clone(), CODE_BITS, at, counts),
     ))
 }

@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::segment::Replaced;
-use crate::{Search, Snapshot};
 use crate::answer::Answer;
 use crate::bm25::Bm25;
 use crate::query::{Mode, Query};
 use crate::record::{Chunk, ScopePath};
+use crate::segment::Replaced;
 use crate::text::{QueryTerm, QueryTerms};
+use crate::{Search, Snapshot};
 
 fn record(id: &str, content: &str, updated: i64) -> Arc<Record> {
     Arc::new(Record {

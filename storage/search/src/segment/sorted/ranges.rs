@@ -59,7 +59,7 @@ impl Ranges {
         let keys = last.map(|last| first..=last);
         let selected = all
             .iter()
-            .flat_map(|index| keys.clone().map(|keys| (*index, keys)))
+            .filter_map(|index| keys.clone().map(|keys| (*index, keys)))
             .collect();
         Some(Self::new(all, selected))
     }
