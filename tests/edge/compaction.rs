@@ -115,7 +115,7 @@ async fn marker(folder: &Path, tenant: &str, entry: u64) {
     mark(objects, tenant, entry).await;
 }
 
-async fn mark(objects: Arc<dyn object_store::ObjectStore>, tenant: &str, entry: u64) {
+async fn mark(objects: Arc<dyn ObjectStore>, tenant: &str, entry: u64) {
     let store = Store::new(objects, Arc::new(SystemClock), Arc::new(OsIds));
     let collection = CollectionKey::new(tenant.parse().unwrap(), CollectionId::memory());
     due::mark(&Io::new(&Arc::new(store)), &collection, Seq(entry))
