@@ -34,7 +34,7 @@ use doc::{Doc, Records, Scored};
 use keyword::Weights;
 use lane::{Cut, Ranked};
 use probe::Probe;
-use reach::Reach;
+use reach::{Reach, are_likely_few};
 use semantic::QueryVector;
 use shelf::{Shelf, unreadable};
 use visible::Visible;
@@ -88,8 +88,12 @@ pub(crate) fn answer(
         probes.push(probe);
     }
     if shelf.is_missing_any() {
-        for probe in probes.iter().flatten() {
-            probe.request(&mut shelf)?;
+        for (probe, segment) in probes.iter().zip(&snapshot.segments) {
+            if let Some(probe) = probe
+                && !are_likely_few(segment.root, query)
+            {
+                probe.request(&mut shelf)?;
+            }
         }
         return Ok(Outcome::Need(shelf.into_missing()));
     }
@@ -129,6 +133,17 @@ struct Lanes {
     semantic: Option<Vec<Scored>>,
     /// Whether they hold every record there is.
     are_whole: bool,
+    /// Below this score one that was cut off may lack records.
+    cut_at: Option<f64>,
+}
+
+impl Lanes {
+    /// Says that of a segment only these rows, the best, are in a lane.
+    fn cut(&mut self, rows: &[Scored]) {
+        let least = rows.iter().map(|row| row.score).min_by(f64::total_cmp);
+        self.are_whole = false;
+        self.cut_at = self.cut_at.into_iter().chain(least).max_by(f64::total_cmp);
+    }
 }
 
 impl Ranking<'_, '_> {
@@ -160,9 +175,14 @@ impl Ranking<'_, '_> {
         self.correct(&mut lanes, &records);
         let (order, keyword, semantic) = self.order(&lanes, &records);
         let at_hand = |scored: &Scored| records.get(scored.doc).is_some();
-        let found = match self.query.effort {
-            // What lies above a hit has been looked at too.
-            Effort::Exact => order.iter().take_while(|scored| at_hand(scored)).count(),
+        let is_sure = |scored: &Scored| {
+            at_hand(scored) && lanes.cut_at.is_none_or(|least| scored.score >= least)
+        };
+        let found = match (self.mode, self.query.effort) {
+            // Of words, and where all is looked at, nothing that lies above a hit is missing.
+            (Mode::Keyword, _) | (Mode::Semantic, Effort::Exact) => {
+                order.iter().take_while(|scored| is_sure(scored)).count()
+            }
             _ => order.iter().filter(|scored| at_hand(scored)).count(),
         };
         let is_missing_some = !lanes.are_whole || found < order.len();
@@ -252,6 +272,7 @@ impl Ranking<'_, '_> {
                 .vector
                 .map(|vector| vector.rank_tail(tail, &self.visible)),
             are_whole: true,
+            cut_at: None,
         }
     }
 
@@ -282,7 +303,7 @@ impl Ranking<'_, '_> {
     fn lanes_of_many(&self, shelf: &mut Shelf<'_>) -> Result<Lanes, SearchError> {
         let mut lanes = self.lanes_of_tail();
         let depth = self.cut.depth.max(self.spread());
-        if let (Some(lane), Some(weights)) = (&mut lanes.keyword, self.weights()) {
+        if let Some(weights) = self.weights() {
             let wanted = Wanted {
                 k: depth,
                 least: self.cut.least,
@@ -291,16 +312,24 @@ impl Ranking<'_, '_> {
                 let rows = weights
                     .rank_rows(reach, wanted)
                     .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
-                lanes.are_whole &= rows.len() < depth;
-                lane.extend(rows);
+                if rows.len() >= depth {
+                    lanes.cut(&rows);
+                }
+                lanes.keyword.iter_mut().for_each(|lane| lane.extend(&rows));
             }
         }
-        if let (Some(lane), Some(vector)) = (&mut lanes.semantic, self.vector) {
+        if let Some(vector) = self.vector {
             for (reach, probe) in self.reaches.iter().zip(&self.probes) {
                 let Some(probe) = probe else { continue };
                 let rows = probe.scan(reach, vector, depth, shelf)?;
-                lanes.are_whole &= rows.len() < depth && probe.is_exhaustive();
-                lane.extend(rows);
+                lanes.are_whole &= probe.is_exhaustive();
+                if rows.len() >= depth {
+                    lanes.cut(&rows);
+                }
+                lanes
+                    .semantic
+                    .iter_mut()
+                    .for_each(|lane| lane.extend(&rows));
             }
         }
         self.score_other_lane(&mut lanes)?;
