@@ -68,7 +68,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             grouping: Grouping::Process,
-            in_flight: 16,
+            in_flight: 32,
             limits: Limits::default(),
             horizon: Duration::from_hours(1),
             open_collections: 256,

@@ -35,8 +35,8 @@ pub struct Hit {
     /// The record.
     pub record: Arc<Record>,
     /// What the hits are ordered by: the cosine in semantic mode, the BM25 score in
-    /// keyword mode, in hybrid mode the sum of reciprocal ranks on a scale on which
-    /// first place in every lane is 1, 0 in a listing. `min_score` compares with it.
+    /// keyword mode, in hybrid mode both fused on a scale on which first
+    /// place in every lane is 1 ([`crate::fusion::fuse`]), 0 in a listing. `min_score` compares with it.
     pub score: f64,
     /// Its place in the keyword lane.
     pub keyword: Option<Lane>,

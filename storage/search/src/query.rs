@@ -130,7 +130,7 @@ impl Default for Few {
     fn default() -> Self {
         Self {
             rows: 128,
-            bytes: 1_000_000,
+            bytes: 3_000_000,
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::segment::{SegmentError, Vectors};
 use crate::snapshot::SegmentRef;
 use crate::step::SearchError;
 
+/// How much further out the nearest of few rows lie: a power of their share.
+const NARROWNESS: f64 = 0.4;
 /// The most ranges, however large the effort.
 const MOST_RANGES: f64 = 256.0;
 
@@ -136,7 +138,7 @@ fn effort(segment: SegmentRef<'_>, query: &Query, round: u32) -> Effort {
     let usual = effort_for(vectors);
     // Of a filter's rows the nearest lie further out than the nearest of all.
     let share = selectivity(segment.root, query).max(1e-4);
-    let wider = factor * share.sqrt().recip() * 4.0_f64.powi(i32::try_from(round).unwrap_or(16));
+    let wider = factor * share.powf(-NARROWNESS) * 4.0_f64.powi(i32::try_from(round).unwrap_or(16));
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -96,6 +96,25 @@ pub(super) fn selectivity(root: &Root, query: &Query) -> f64 {
     least(&clauses, root).min(places / live).clamp(0.0, 1.0)
 }
 
+/// Rows up to which a list is likely to leave so few that all of them are read.
+const LIKELY_FEW: f64 = 5_000.0;
+
+/// Whether the rows that a query may see are likely to be so few that all of them are
+/// read, from what the root says alone: then nothing is to be guessed of the vectors.
+pub(super) fn are_likely_few(root: &Root, query: &Query) -> bool {
+    let places = match in_place(root, query) {
+        // Rows of a scope lie together, so they cost little each.
+        Some(rows) => rows.len() as f64,
+        None => of_scope(&query.scope).map_or(f64::MAX, |lists| frequency(root, &lists)),
+    };
+    let clauses = Clause::of(query, &root.postings.sorted);
+    let listed = clauses.iter().filter_map(|clause| match clause {
+        Clause::Listed(lists) => Some(frequency(root, lists)),
+        _ => None,
+    });
+    listed.fold(places, f64::min) <= LIKELY_FEW && root.statistics.live as f64 > LIKELY_FEW
+}
+
 /// The rows that a query may see, if all that tells is at hand.
 fn eligible(
     snapshot: &Snapshot<'_>,

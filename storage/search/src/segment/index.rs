@@ -28,7 +28,7 @@ use super::vectors::Vectors;
 /// Vectors that are looked at to find the lists.
 const SAMPLE: usize = 64 * 1024;
 /// Scopes up to which the root names each.
-const MOST_RUNS: usize = 1024;
+const MOST_RUNS: usize = 4096;
 const SEED: u64 = 0x6f73_7472_6163_6131;
 
 /// What an index is built of.
