@@ -1,12 +1,10 @@
 //! Fusion: one order from two lanes that share no scale.
 //!
-//! [`combine`] is a convex combination (Bruch, Gai and Ingber, TOIS 2023, arXiv
+//! [`fuse`] is a convex combination (Bruch, Gai and Ingber, TOIS 2023, arXiv
 //! 2210.11934) of the cosine and of BM25 as a share of the most that the query's terms
 //! could score, so that what a record is worth does not depend on the other candidates.
 //! It is apart from ranking so that its rules are tested without an index. It must not
-//! look for scores, nor order what ties. [`fuse`] is by reciprocal ranks alone.
-
-use std::collections::BTreeMap;
+//! look for scores, nor order what ties.
 
 /// What a cosine of 1 is worth, where 1 is all that the query's terms could score: a
 /// fifth of the sum. Chosen on the training halves of two data sets
@@ -50,7 +48,7 @@ impl Parameters {
 /// A candidate that is better in both lanes never scores lower. Where all are embedded,
 /// the order of two does not depend on which others there are; no score depends on the
 /// order of the input.
-pub fn combine<T>(
+pub fn fuse<T>(
     candidates: impl Iterator<Item = (T, Option<f64>, Option<f64>)>,
     parameters: Parameters,
 ) -> Vec<(T, f64)> {
@@ -120,36 +118,6 @@ impl Scale {
         let above = cosine.unwrap_or(self.absent) - self.absent.min(0.0);
         keyword + self.semantic * above
     }
-}
-
-/// The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
-pub const K: f64 = 60.0;
-
-/// What a rank, from 1, adds to the fused score.
-pub fn contribution(rank: usize) -> f64 {
-    1.0 / (K + rank as f64)
-}
-
-/// A fused score on a scale on which first place in every one of `lanes` lanes is 1.
-pub fn normalised(score: f64, lanes: usize) -> f64 {
-    if lanes == 0 {
-        return 0.0;
-    }
-    score / (contribution(1) * lanes as f64)
-}
-
-/// Fuses lanes, each an order of items from best to worst without repeats, into
-/// scores by item.
-pub fn fuse<T: Ord>(
-    lanes: impl IntoIterator<Item = impl IntoIterator<Item = T>>,
-) -> BTreeMap<T, f64> {
-    let mut scores = BTreeMap::new();
-    for lane in lanes {
-        for (place, item) in lane.into_iter().enumerate() {
-            *scores.entry(item).or_default() += contribution(place + 1);
-        }
-    }
-    scores
 }
 
 #[cfg(test)]

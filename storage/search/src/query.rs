@@ -41,7 +41,7 @@ pub struct Query {
     pub limit: usize,
     /// The least score of a hit: a cosine in semantic mode, a BM25 score in keyword
     /// mode, and in hybrid mode the fused score normalised to 0..=1
-    /// ([`crate::fusion::combine`]).
+    /// ([`crate::fusion::fuse`]).
     pub min_score: Option<f64>,
     /// How many of its best records each lane contributes to fusion; a larger
     /// `limit` raises it.

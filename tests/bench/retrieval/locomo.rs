@@ -12,7 +12,7 @@ use regex::Regex;
 use serde_json::{Value as Json, json};
 
 use crate::measures::{ndcg_at_10, summary};
-use crate::{MODES, Outcome, open};
+use crate::{fold, MODES, Outcome, open};
 
 /// The conversations from this one on, counted from 0, had no part in choosing how lanes
 /// are fused.
@@ -32,7 +32,21 @@ struct Question {
 pub async fn measure(file: &Path, embedder: Option<&EmbedderSettings>) -> Outcome<Json> {
     let folder = tempfile::tempdir()?;
     import(file, folder.path(), embedder)?;
-    let session = open(folder.path(), embedder)?;
+    let log = ask_all(&open(folder.path(), embedder)?, file, embedder).await?;
+    fold(folder.path()).await?;
+    let folded = ask_all(&open(folder.path(), embedder)?, file, embedder).await?;
+    Ok(json!({
+        "unit": "turn, in the scope of its conversation",
+        "log": log,
+        "folded": folded,
+    }))
+}
+
+async fn ask_all(
+    session: &Session,
+    file: &Path,
+    embedder: Option<&EmbedderSettings>,
+) -> Outcome<Json> {
     let cold = session.scopes(ScopesRequest::default()).await?;
     let turns: u64 = cold.scopes.iter().map(|scope| scope.memories).sum();
     let questions = questions(file)?;
@@ -45,7 +59,7 @@ pub async fn measure(file: &Path, embedder: Option<&EmbedderSettings>) -> Outcom
     for question in &questions {
         let mut by_mode = BTreeMap::new();
         for (name, mode) in modes {
-            by_mode.insert(*name, ask(&session, question, *mode).await?);
+            by_mode.insert(*name, ask(session, question, *mode).await?);
         }
         found.push(by_mode);
     }
@@ -59,7 +73,6 @@ pub async fn measure(file: &Path, embedder: Option<&EmbedderSettings>) -> Outcom
     };
     let held_out = |question: &Question| question.conversation >= HELD_OUT;
     let mut measured = json!({
-        "unit": "turn, in the scope of its conversation",
         "turns": turns,
         "all": of(&|_| true),
         "all_but_adversarial": of(&|question| question.category != ADVERSARIAL),

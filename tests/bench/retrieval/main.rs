@@ -5,6 +5,7 @@
 //! `OSTRACA_LOCOMO` names locomo10.json, `OSTRACA_SCIFACT` a folder in BEIR layout with
 //! MiniLM vectors; `OSTRACA_EMBED_URL` and `OSTRACA_EMBED_MODEL` the endpoint that embeds
 //! LoCoMo (`tests/servers/start minilm` is one). What is unset is skipped and said so.
+//! Each set is asked twice: of the log, and of the segment that it is then folded into.
 //! Prints one JSON object, and fails if a floor is missed.
 
 #![allow(
@@ -28,7 +29,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ostraca_memory::embed::{Embedder, EmbedderSettings, OpenAiEmbedder, ReqwestClient};
-use ostraca_memory::{Caller, Clock, Database, Mode, Ports, Session, Settings};
+use ostraca_memory::{
+    Caller, Clock, CollectionId, CollectionKey, Database, Effort, Mode, Ports, Session, Settings,
+};
 use ostraca_object::port::native::{OsIds, SystemClock};
 use serde_json::{Map, Value as Json, json};
 
@@ -44,13 +47,17 @@ const MODES: [(&str, Mode); 3] = [
     ("hybrid", Mode::Hybrid),
 ];
 
-/// Floors: plain BM25 at turn level on LoCoMo, and on SciFact plain BM25 and reciprocal
-/// rank fusion of BM25 and MiniLM, as other implementations of the same reach.
-const FLOORS: [(&str, f64); 4] = [
-    ("/locomo/all/keyword/any@10", 0.70),
-    ("/locomo/all/keyword/mrr", 0.48),
-    ("/scifact/test/keyword/ndcg@10", 0.67),
-    ("/scifact/test/hybrid/ndcg@10", 0.714),
+/// Floors: plain BM25 at turn level on LoCoMo and on SciFact, as other implementations
+/// reach it; and what hybrid has to reach. Each holds before and after folding.
+const FLOORS: [(&str, f64); 8] = [
+    ("/locomo/log/all/keyword/any@10", 0.70),
+    ("/locomo/log/all/keyword/mrr", 0.48),
+    ("/locomo/folded/all/keyword/any@10", 0.70),
+    ("/locomo/folded/all/keyword/mrr", 0.48),
+    ("/scifact/log/keyword/ndcg@10", 0.67),
+    ("/scifact/log/hybrid/ndcg@10", 0.72),
+    ("/scifact/folded/keyword/ndcg@10", 0.67),
+    ("/scifact/folded/hybrid/ndcg@10", 0.72),
 ];
 
 #[tokio::main(flavor = "current_thread")]
@@ -102,6 +109,19 @@ fn input(variable: &str, report: &mut Map<String, Json>) -> Option<String> {
 
 /// The default tenant's memories in a folder, as a new process opens them.
 fn open(folder: &Path, embedder: Option<&EmbedderSettings>) -> Outcome<Session> {
+    let db = database(folder, embedder)?;
+    Ok(db.session(Caller::unrestricted("default".parse()?)))
+}
+
+/// Folds them into a segment that is searched in place.
+async fn fold(folder: &Path) -> Outcome<()> {
+    let collection = CollectionKey::new("default".parse()?, CollectionId::memory());
+    let db = database(folder, None)?;
+    db.compact(&collection, Effort::Major).await?;
+    Ok(())
+}
+
+fn database(folder: &Path, embedder: Option<&EmbedderSettings>) -> Outcome<Arc<Database>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let embedder = embedder.map(|settings| -> Arc<dyn Embedder> {
         let client = Arc::new(ReqwestClient::new());
@@ -118,8 +138,10 @@ fn open(folder: &Path, embedder: Option<&EmbedderSettings>) -> Outcome<Session> 
         embedder,
         background: None,
     };
-    let mut settings = Settings::default();
+    let mut settings = Settings {
+        whole_bytes: 0,
+        ..Settings::default()
+    };
     settings.limits.embedding_wait = EMBED_TIMEOUT;
-    let db = Database::new(ports, settings);
-    Ok(db.session(Caller::unrestricted("default".parse()?)))
+    Ok(Database::new(ports, settings))
 }

@@ -9,14 +9,20 @@ use ostraca_memory::{NewMemory, RecallRequest, RememberRequest, Session};
 use serde_json::{Value as Json, json};
 
 use crate::measures::{ndcg_at_10, summary};
-use crate::{MODES, Outcome, npy, open};
+use crate::{MODES, Outcome, fold, npy, open};
 
 type Grades = BTreeMap<String, f64>;
 
 pub async fn measure(folder: &Path) -> Outcome<Json> {
     let store = tempfile::tempdir()?;
     let abstracts = load(&open(store.path(), None)?, folder).await?;
-    let session = open(store.path(), None)?;
+    let log = ask(&open(store.path(), None)?, folder).await?;
+    fold(store.path()).await?;
+    let folded = ask(&open(store.path(), None)?, folder).await?;
+    Ok(json!({ "abstracts": abstracts, "log": log, "folded": folded }))
+}
+
+async fn ask(session: &Session, folder: &Path) -> Outcome<Json> {
     let claims = claims(folder)?;
     let judged = judgements(folder)?;
     let vectors = npy::rows(&read(&folder.join("scifact_minilm_q.npy"))?)?;
@@ -45,7 +51,7 @@ pub async fn measure(folder: &Path) -> Outcome<Json> {
         }
         found.push(by_mode);
     }
-    Ok(json!({ "abstracts": abstracts, "test": summary(found.iter()) }))
+    Ok(summary(found.iter()))
 }
 
 async fn load(session: &Session, folder: &Path) -> Outcome<usize> {

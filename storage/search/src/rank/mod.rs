@@ -516,7 +516,7 @@ impl Ranking<'_, '_> {
         });
         let term_weights = self.weights().map_or(0.0, |weights| weights.sum());
         let parameters = fusion::Parameters::of(term_weights);
-        let scored = fusion::combine(candidates, parameters)
+        let scored = fusion::fuse(candidates, parameters)
             .into_iter()
             .map(|(doc, score)| Scored { doc, score })
             .filter(|scored| {
