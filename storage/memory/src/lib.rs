@@ -65,8 +65,8 @@ pub use ostraca_object::log::clean_up::CleanedUp;
 pub use ostraca_object::log::{Freshness, Grouping};
 pub use ostraca_object::port::{Clock, Ids, Timestamp};
 pub use ostraca_search::{
-    Effort as SearchEffort, Embedding, Filter, FilterError, Lane, Metadata, Mode, Record, ScopePath, Status, Value,
-    ValueSyntax,
+    Effort as SearchEffort, Embedding, Filter, FilterError, Lane, Metadata, Mode, Record,
+    ScopePath, Status, Value, ValueSyntax,
 };
 pub use patch::Patch;
 pub use receipt::{Coverage, Receipt};

@@ -218,18 +218,11 @@ impl Session {
                     time: self.db.now(),
                     replay: None,
                 };
-                match view.is_above() {
-                    true => settle(
-                        view,
-                        &known,
-                        &mut Draft::default(),
-                        at,
-                        once.as_ref(),
-                        decide,
-                    )
-                    .err(),
-                    false => None,
+                if !view.is_above() {
+                    return None;
                 }
+                let draft = &mut Draft::default();
+                settle(view, &known, draft, &at, once.as_ref(), decide).err()
             });
             if let Some(halt @ (Halt::Moved(_) | Halt::Missing(_))) = rehearsed {
                 self.overcome(io, &mut known, halt).await?;
@@ -240,7 +233,7 @@ impl Session {
             let step = move |view: &View, draft: &mut Draft, at: At| {
                 let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 let (decide, once) = &mut *shared;
-                settle(view, &used, draft, at, once.as_ref(), decide)
+                settle(view, &used, draft, &at, once.as_ref(), decide)
             };
             match self.log.commit(io, id, step).await {
                 Err(CommitError::Decided(
@@ -414,7 +407,7 @@ fn settle<T: Serialize + DeserializeOwned>(
     view: &View,
     known: &Known,
     draft: &mut Draft,
-    at: At,
+    at: &At,
     once: Option<&Once>,
     decide: &mut impl FnMut(&mut Decider<'_>) -> Result<T>,
 ) -> Result<Decision<T>, Halt> {

@@ -102,16 +102,16 @@ impl<'a> Speculation<'a> {
             return Ok(Vec::new());
         }
         // Nothing can be guessed of the first wave of a cold process, which leaves time.
-        if !(is_first && !is_known) {
+        if !is_first || is_known {
             self.embedded().await;
         }
         let embedded = self.embedded.clone();
         if is_known {
-            return log.read(|view, _| {
+            return Ok(log.read(|view, _| {
                 let profile = Profile::of(view);
                 let snapshot = view.snapshot();
                 self.step(profile, embedded, snapshot.as_ref())
-            });
+            }));
         }
         let Some(split) = hint else {
             return Ok(Vec::new());
@@ -148,7 +148,7 @@ impl<'a> Speculation<'a> {
             snapshot.as_ref(),
         );
         self.roots = roots;
-        reads
+        Ok(reads)
     }
 
     fn step(
@@ -156,15 +156,15 @@ impl<'a> Speculation<'a> {
         profile: Option<Profile>,
         embedded: Option<Embedded>,
         snapshot: Option<&Snapshot<'_>>,
-    ) -> Result<Vec<Read>> {
+    ) -> Vec<Read> {
         let Some(snapshot) = snapshot else {
-            return Ok(Vec::new());
+            return Vec::new();
         };
         let search = self.search(profile, embedded);
         match search.step(snapshot) {
-            Ok(Step::Need(reads)) => Ok(reads),
+            Ok(Step::Need(reads)) => reads,
             // What is wrong is said by the state that counts.
-            Ok(Step::Done(_)) | Err(_) => Ok(Vec::new()),
+            Ok(Step::Done(_)) | Err(_) => Vec::new(),
         }
     }
 

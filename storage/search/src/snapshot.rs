@@ -7,7 +7,7 @@
 use crate::bm25::Totals;
 use crate::postings::{DocSet, List, TermHash};
 use crate::segment::{Replaced, ReplacedIn, Root};
-use crate::tail::Tail;
+use crate::tail::{Posting, Tail};
 
 /// What a query is asked of.
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ impl<'a> Snapshot<'a> {
         let tail = self
             .tail
             .posting(term)
-            .map_or(0, |posting| posting.document_frequency());
+            .map_or(0, Posting::document_frequency);
         tail + listed.saturating_sub(lost)
     }
 }

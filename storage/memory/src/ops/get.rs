@@ -84,13 +84,12 @@ impl Session {
                 .collect();
             Ok((found, at))
         };
-        let (found, newest) = match request.as_of {
-            None => self.look_up(&io, request.freshness, find).await?,
-            Some(_) => {
-                let nothing = Known::default();
-                let look = |view: &View, newest| find(&Sight::new(view, &nothing), newest);
-                self.look(&io, request.freshness, look).await?
-            }
+        let (found, newest) = if request.as_of.is_none() {
+            self.look_up(&io, request.freshness, find).await?
+        } else {
+            let nothing = Known::default();
+            let look = |view: &View, newest| find(&Sight::new(view, &nothing), newest);
+            self.look(&io, request.freshness, look).await?
         };
         // Many share the room of a reply evenly; one has it all.
         let room =

@@ -379,12 +379,9 @@ fn assert_same(found: &str, expected: &str, at: (u64, usize)) {
             let bytes = &text.as_bytes()[part.saturating_sub(300)..(part + 200).min(text.len())];
             String::from_utf8_lossy(bytes).into_owned()
         };
-        let start = &found[..40.min(found.len())];
-        panic!(
-            "{at:?} {start}\nfound    {}\nexpected {}",
-            near(found),
-            near(expected)
-        );
+        let start: String = found.chars().take(40).collect();
+        let (found, expected) = (near(found), near(expected));
+        assert_eq!(found, expected, "{at:?} {start}");
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) enum Ordered {
     /// A float.
     Float(f64),
     /// The instant that a text names, in Unix milliseconds.
-    Instant(i64),
+    Time(i64),
 }
 
 impl Ordered {
@@ -83,7 +83,7 @@ impl Ordered {
         match view(record, field)? {
             View::Int(int) => Some(Self::Int(int)),
             View::Float(float) => Some(Self::Float(float)),
-            text @ View::Text(_) => instant_of(text).map(Self::Instant),
+            text @ View::Text(_) => instant_of(text).map(Self::Time),
             View::Stored(_) => None,
         }
     }
@@ -93,10 +93,8 @@ impl Ordered {
         match (self, test) {
             (Self::Int(int), test) => satisfies(Some(View::Int(int)), test),
             (Self::Float(float), test) => satisfies(Some(View::Float(float)), test),
-            (Self::Instant(ms), Test::Time(comparison, instant)) => {
-                comparison.holds(ms.cmp(instant))
-            }
-            (Self::Instant(_), _) => false,
+            (Self::Time(ms), Test::Time(comparison, instant)) => comparison.holds(ms.cmp(instant)),
+            (Self::Time(_), _) => false,
         }
     }
 

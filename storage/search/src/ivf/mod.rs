@@ -33,4 +33,10 @@ pub use soar::{Assigner, Assignment, LAMBDA};
 pub use train::{POINTS_PER_CENTROID, Training, train};
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::needless_range_loop,
+    reason = "tests make up numbers"
+)]
 mod tests;

@@ -7,10 +7,12 @@
 //! until the answer is full.
 
 mod clauses;
+mod counts;
 mod doc;
 mod gather;
 mod keyword;
 mod lane;
+mod order;
 mod probe;
 mod reach;
 mod semantic;
@@ -20,19 +22,17 @@ mod visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::answer::{Answer, Coverage, Degraded, Hit};
-use crate::fusion;
+use crate::answer::{Answer, Degraded, Hit};
 use crate::ivf::RERANK;
 use crate::postings::{DocSet, Wanted};
 use crate::query::{Effort, Mode, Query, VectorSource};
-use crate::record::Embedding;
 use crate::segment::SegmentError;
 use crate::snapshot::Snapshot;
 use crate::step::{Ranges, Read, SearchError, VectorUnavailable};
 use crate::text::QueryTerms;
 use doc::{Doc, Records, Scored};
 use keyword::Weights;
-use lane::{Cut, Ranked};
+use lane::Cut;
 use probe::Probe;
 use reach::{Reach, are_likely_few};
 use semantic::QueryVector;
@@ -443,181 +443,6 @@ impl Ranking<'_, '_> {
             );
         }
     }
-
-    /// The order of the answer, and the lanes in theirs.
-    fn order(
-        &self,
-        lanes: &Lanes,
-        records: &Records<'_>,
-    ) -> (Vec<Scored>, Option<Ranked>, Option<Ranked>) {
-        let ranked = |lane: &Option<Vec<Scored>>, ties: usize| {
-            let depth = self.cut.depth.max(self.spread()).saturating_add(ties);
-            let cut = Cut { depth, ..self.cut };
-            lane.as_ref()
-                .map(|lane| Ranked::of(records, lane.iter().copied(), cut))
-        };
-        // Estimates of cosines do not tie.
-        let (keyword, semantic) = (ranked(&lanes.keyword, TIES), ranked(&lanes.semantic, 0));
-        let order = match (self.mode, &keyword, &semantic) {
-            (_, None, None) => {
-                // A listing: nothing is scored, so the newest come first.
-                let all = self.visible.numbers().map(|number| Scored {
-                    doc: Doc::Tail(number),
-                    score: 0.0,
-                });
-                let cut = Cut {
-                    least: None,
-                    ..self.cut
-                };
-                Ranked::of(records, all, cut).scored().to_vec()
-            }
-            (Mode::Hybrid, _, _) => {
-                let has_terms = self.terms.is_some_and(|terms| !terms.terms.is_empty());
-                let keyword = keyword.as_ref().filter(|_| has_terms);
-                self.fuse(lanes, records, keyword, semantic.as_ref())
-            }
-            (Mode::Keyword, Some(lane), _) | (Mode::Semantic, _, Some(lane)) => {
-                lane.scored().to_vec()
-            }
-            (Mode::Keyword, None, _) | (Mode::Semantic, _, None) => Vec::new(),
-        };
-        (order, keyword, semantic)
-    }
-
-    /// Fuses the best of the lanes there are, each with its scores in both.
-    fn fuse(
-        &self,
-        lanes: &Lanes,
-        records: &Records<'_>,
-        keyword: Option<&Ranked>,
-        semantic: Option<&Ranked>,
-    ) -> Vec<Scored> {
-        let best: BTreeSet<Doc> = [keyword, semantic]
-            .into_iter()
-            .flatten()
-            .flat_map(|lane| lane.scored().iter().take(self.cut.depth))
-            .map(|scored| scored.doc)
-            .collect();
-        let scores = |lane: &Option<Vec<Scored>>| -> BTreeMap<Doc, f64> {
-            let all = lane.iter().flatten();
-            all.filter(|scored| best.contains(&scored.doc))
-                .map(|scored| (scored.doc, scored.score))
-                .collect()
-        };
-        let (words, meanings) = (scores(&lanes.keyword), scores(&lanes.semantic));
-        let candidates = best.iter().map(|doc| {
-            let by_words = keyword.and_then(|_| words.get(doc).copied());
-            // Of a row that has not been read its cosine is not absent but unknown.
-            let unknown = match (records.get(*doc), semantic) {
-                (None, Some(lane)) => lane.scored().last().map(|last| last.score),
-                _ => None,
-            };
-            (*doc, by_words, meanings.get(doc).copied().or(unknown))
-        });
-        let term_weights = self.weights().map_or(0.0, |weights| weights.sum());
-        let parameters = fusion::Parameters::of(term_weights);
-        let scored = fusion::fuse(candidates, parameters)
-            .into_iter()
-            .map(|(doc, score)| Scored { doc, score })
-            .filter(|scored| {
-                let least = self.query.min_score;
-                least.is_none_or(|least| scored.score >= least)
-            });
-        let whole = Cut {
-            depth: usize::MAX,
-            least: None,
-        };
-        Ranked::of(records, scored, whole).scored().to_vec()
-    }
-
-    /// How many visible records some lane has, as far as that is known without reading
-    /// them all.
-    fn matched(&self, lanes: &Lanes, ordered: usize) -> Result<u64, SearchError> {
-        let has_terms = self.terms.is_some_and(|terms| !terms.terms.is_empty());
-        let (keyword, semantic) = match (self.mode, &lanes.keyword, &lanes.semantic) {
-            (_, None, None) => return Ok(self.visible.numbers().count() as u64),
-            (Mode::Hybrid, _, _) if self.query.min_score.is_some() => return Ok(ordered as u64),
-            (Mode::Hybrid, keyword, semantic) => {
-                (keyword.as_ref().filter(|_| has_terms), semantic.as_ref())
-            }
-            (Mode::Keyword, keyword, _) => (keyword.as_ref(), None),
-            (Mode::Semantic, _, semantic) => (None, semantic.as_ref()),
-        };
-        let is_enough = |scored: &&Scored| self.cut.least.is_none_or(|least| scored.score >= least);
-        let lanes_have = |of: fn(Doc) -> bool| {
-            let all = [keyword, semantic].into_iter().flatten().flatten();
-            let docs: BTreeSet<Doc> = all
-                .filter(is_enough)
-                .map(|scored| scored.doc)
-                .filter(|doc| of(*doc))
-                .collect();
-            docs.len() as u64
-        };
-        if lanes.are_whole || self.cut.least.is_some() {
-            return Ok(lanes_have(|_| true));
-        }
-        let mut count = lanes_have(|doc| matches!(doc, Doc::Tail(_)));
-        for reach in &self.reaches {
-            let words = match keyword {
-                Some(_) => reach.matched()?,
-                None => 0,
-            };
-            let meanings = match semantic {
-                Some(_) => self.embedded(reach),
-                None => 0,
-            };
-            count += words.max(meanings);
-        }
-        Ok(count)
-    }
-
-    /// About how many eligible rows of a segment have vectors to compare with.
-    fn embedded(&self, reach: &Reach<'_>) -> u64 {
-        let root = reach.segment().root;
-        let compares = self.vector.is_none_or(|vector| {
-            root.vectors
-                .as_ref()
-                .is_some_and(|vectors| vectors.profile == vector.profile())
-        });
-        if compares {
-            reach.eligible().len().min(root.statistics.embedded)
-        } else {
-            0
-        }
-    }
-
-    fn coverage(&self) -> Coverage {
-        let mut coverage = Coverage::default();
-        let tail = self.snapshot.tail;
-        for doc in self.visible.numbers().filter_map(|number| tail.doc(number)) {
-            coverage.records += 1;
-            match &doc.record.embedding {
-                Embedding::None => {}
-                Embedding::Pending { .. } => coverage.pending += 1,
-                Embedding::Ready { chunks, .. } => {
-                    let compares = match self.vector {
-                        Some(vector) => vector.compares_with(doc),
-                        None => !doc.inverse_norms.is_empty(),
-                    };
-                    if compares {
-                        coverage.embedded += 1;
-                    } else if !chunks.is_empty() {
-                        coverage.pending += 1;
-                    }
-                }
-            }
-        }
-        for reach in &self.reaches {
-            let eligible = reach.eligible().len();
-            let statistics = &reach.segment().root.statistics;
-            let embedded = self.embedded(reach);
-            coverage.records += eligible;
-            coverage.embedded += embedded;
-            let due = statistics.pending + statistics.embedded - embedded.min(statistics.embedded);
-            coverage.pending += due.min(eligible.saturating_sub(embedded));
-        }
-        coverage
-    }
 }
 
 /// Rounds after which everything has been looked at in any case.
@@ -634,8 +459,8 @@ fn query_vector(
         return Ok(None);
     }
     let (profile, values) = match (&query.vector, fetched) {
-        (VectorSource::Given { profile, values }, _) => (profile, values),
-        (VectorSource::Awaited { profile }, Some(Ok(values))) => (profile, values),
+        (VectorSource::Given { profile, values }, _)
+        | (VectorSource::Awaited { profile }, Some(Ok(values))) => (profile, values),
         (VectorSource::Awaited { .. }, Some(Err(unavailable))) => {
             degraded.push(Degraded::QueryVector {
                 reason: unavailable.reason.clone(),

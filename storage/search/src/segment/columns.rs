@@ -183,7 +183,7 @@ const TIMESTAMP: &str = "timestamp";
 const KINDS: [(&str, Kind); 3] = [
     ("int", Kind::Int),
     ("float", Kind::Float),
-    ("instant", Kind::Instant),
+    ("instant", Kind::Time),
 ];
 
 fn series_list(series: &[Series]) -> Result<ArrayRef, SegmentError> {

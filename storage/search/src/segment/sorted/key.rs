@@ -22,14 +22,14 @@ pub enum Kind {
     /// alone. -0 stands as 0.
     Float,
     /// A text that names an instant: its Unix milliseconds, as whole numbers are.
-    Instant,
+    Time,
 }
 
 /// The key of a value and its kind; `None` for `NaN`, which has no place in any order.
 pub(super) fn key(value: Ordered) -> Option<(Kind, u64)> {
     match value {
         Ordered::Int(value) => Some((Kind::Int, of_int(value))),
-        Ordered::Instant(value) => Some((Kind::Instant, of_int(value))),
+        Ordered::Time(value) => Some((Kind::Time, of_int(value))),
         Ordered::Float(value) if value.is_nan() => None,
         Ordered::Float(value) => Some((Kind::Float, of_float(value))),
     }
@@ -49,7 +49,7 @@ impl Kind {
         let int = || (key ^ SIGN).cast_signed();
         match self {
             Self::Int => Ordered::Int(int()),
-            Self::Instant => Ordered::Instant(int()),
+            Self::Time => Ordered::Time(int()),
             Self::Float if key & SIGN == 0 => Ordered::Float(f64::from_bits(!key)),
             Self::Float => Ordered::Float(f64::from_bits(key ^ SIGN)),
         }
@@ -57,7 +57,7 @@ impl Kind {
 
     fn domain(self) -> Keys {
         match self {
-            Self::Int | Self::Instant => 0..=u64::MAX,
+            Self::Int | Self::Time => 0..=u64::MAX,
             Self::Float => of_float(f64::NEG_INFINITY)..=of_float(f64::INFINITY),
         }
     }
