@@ -40,6 +40,8 @@ use crate::r2::R2Store;
 const BUCKET: &str = "BUCKET";
 /// Requests in flight at once; the platform queues the seventh.
 const IN_FLIGHT: usize = 6;
+/// Bytes of rows that may be copied at once, of the 128 MB that an isolate has.
+const COPY_BYTES: u64 = 16 << 20;
 
 /// How long a scheduled run begins further collections. The runtime ends it after minutes;
 /// what is left is due the next time.
@@ -158,6 +160,7 @@ fn app(env: &Env) -> Result<App, StartError> {
         // An isolate serves many requests at once, and none may wait for I/O of another.
         grouping: Grouping::Alone,
         in_flight: IN_FLIGHT,
+        copy_bytes: COPY_BYTES,
         ..Settings::default()
     };
     if let Some(horizon) = environment.horizon()? {

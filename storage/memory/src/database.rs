@@ -62,6 +62,9 @@ pub struct Settings {
     /// Bytes of rows up to which compaction makes a collection to be held whole by its
     /// readers; beyond, its segments are searched in place. Whoever compacts decides.
     pub whole_bytes: u64,
+    /// Bytes of rows of a large collection that may be copied into memory for what asks for
+    /// all of it: a listing, an export, the past.
+    pub copy_bytes: u64,
 }
 
 impl Default for Settings {
@@ -73,6 +76,7 @@ impl Default for Settings {
             horizon: Duration::from_hours(1),
             open_collections: 256,
             whole_bytes: 8 << 20,
+            copy_bytes: 2 << 30,
         }
     }
 }
@@ -150,6 +154,10 @@ impl Database {
 
     pub(crate) fn whole_bytes(&self) -> u64 {
         self.settings.whole_bytes
+    }
+
+    pub(crate) fn copy_bytes(&self) -> u64 {
+        self.settings.copy_bytes
     }
 
     pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {

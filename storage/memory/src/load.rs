@@ -103,14 +103,24 @@ pub(crate) async fn complete(log: &Log<View>, io: &Io) -> Result<()> {
     bring(log, io, Fetched::new()).await
 }
 
-/// A whole view of a large collection, made of everything there is.
-pub(crate) async fn copy(log: &Log<View>, io: &Io) -> Result<Arc<View>> {
+/// A whole view of a large collection, made of everything there is, if its rows have no
+/// more bytes than `limit`.
+pub(crate) async fn copy(log: &Log<View>, io: &Io, limit: u64) -> Result<Arc<View>> {
     for _ in 0..ATTEMPTS {
         complete(log, io).await?;
         if let Some(copy) = log.read(|view, _| view.copy()) {
             return Ok(copy);
         }
         let catalogue = log.read(|view, _| view.catalogue().clone());
+        let bytes: u64 = catalogue.segments.iter().map(|segment| segment.row_bytes).sum();
+        if bytes > limit {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "this asks for all of a collection of {bytes} bytes, of which this process may copy {limit}; use recall or get, or ask a process with more memory"
+                ),
+            ));
+        }
         let rows = match segments(log, io, &catalogue.segments).await {
             Ok(rows) => rows,
             Err(error) if is_gone(&error) => {

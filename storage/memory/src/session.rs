@@ -95,21 +95,35 @@ impl Session {
         io: &Io,
         look: impl FnOnce(&View, Seq) -> Result<T>,
     ) -> Result<T> {
+        self.see_since(io, Seq::ZERO, look).await
+    }
+
+    /// Looks at the state as it is, of which what was changed up to an entry does not
+    /// matter: of a large collection what is recent may do.
+    pub(crate) async fn see_since<T>(
+        &self,
+        io: &Io,
+        since: Seq,
+        look: impl FnOnce(&View, Seq) -> Result<T>,
+    ) -> Result<T> {
         let mut look = Some(look);
         loop {
             // Another task may have moved it to a checkpoint whose rows are still to come.
             let seen = self.log.read(|view, seq| {
-                let look = view.is_whole().then(|| look.take()).flatten()?;
+                let is_enough = view.is_whole()
+                    || (view.is_above() && since > Seq::ZERO && since >= view.catalogue().base);
+                let look = is_enough.then(|| look.take()).flatten()?;
                 Some(look(view, seq))
             });
             if let Some(seen) = seen {
                 return seen;
             }
             load::complete(&self.log, io).await?;
-            if self.log.read(|view, _| view.is_above())
+            let is_enough = |view: &View| since > Seq::ZERO && since >= view.catalogue().base;
+            if self.log.read(|view, _| view.is_above() && !is_enough(view))
                 && let Some(look) = look.take()
             {
-                let copy = load::copy(&self.log, io).await?;
+                let copy = load::copy(&self.log, io, self.db.copy_bytes()).await?;
                 return look(&copy, copy.position());
             }
         }

@@ -101,7 +101,7 @@ impl Session {
         let mut pause = PAUSES.0;
         loop {
             let (changes, reached, newest) = self
-                .see(&io, |view, newest| {
+                .see_since(&io, told(place), |view, newest| {
                     let (changes, reached) =
                         self.changes(view, &request.scope, place, newest, limit);
                     Ok((changes, reached, newest))
@@ -172,6 +172,15 @@ impl Session {
             reached = place;
         }
         (changes, reached.max(end_of(newest)))
+    }
+}
+
+/// The last entry of which everything lies at or before a place.
+fn told(place: Place) -> Seq {
+    if place == end_of(Seq(place.seq)) {
+        Seq(place.seq)
+    } else {
+        Seq(place.seq).prev()
     }
 }
 

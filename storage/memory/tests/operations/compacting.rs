@@ -392,3 +392,37 @@ fn from_here() -> WatchRequest {
         ..WatchRequest::default()
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_asks_for_all_of_a_collection_too_large_to_copy_is_refused_and_the_rest_goes_on() {
+    let mut world = World::in_place();
+    world.settings.copy_bytes = 1_000;
+    let db = world.database();
+    let session = acme(&db);
+    let start = session.watch(from_here()).await.unwrap().next_cursor;
+    for number in 0..40 {
+        remember(&session, note(&format!("basalt number {number}"))).await;
+    }
+    compact(&db, Effort::SMALL).await;
+    let cold = acme(&world.database());
+    let here = cold.watch(from_here()).await.unwrap().next_cursor;
+    remember(&session, note("amber at last")).await;
+    for refused in [
+        cold.list(ListRequest::default()).await.map(drop),
+        cold.scopes(ScopesRequest::default()).await.map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
+        assert!(error.message().contains("use recall"), "{error}");
+    }
+    // What is newer than the segments is told from the tail.
+    assert!(feed(&cold, &here).await.contains("amber at last"));
+    assert_eq!(recall(&cold, "amber").await, ["amber at last"]);
+    assert_eq!(recall(&cold, "basalt").await.len(), 10);
+    let old = WatchRequest {
+        cursor: Some(start),
+        ..from_here()
+    };
+    let error = cold.watch(old).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
+}
