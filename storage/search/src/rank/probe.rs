@@ -14,6 +14,9 @@ use crate::segment::{SegmentError, Vectors};
 use crate::snapshot::SegmentRef;
 use crate::step::SearchError;
 
+/// Bytes that cost so little that fewer are not worth their recall: all the codes of some
+/// five thousand vectors of 384 components.
+const LEAST_BYTES: u64 = 1_200_000;
 /// How much further out the nearest of few rows lie: a power of their share.
 const NARROWNESS: f64 = 0.4;
 /// The most ranges, however large the effort.
@@ -145,7 +148,7 @@ fn effort(segment: SegmentRef<'_>, query: &Query, round: u32) -> Effort {
         reason = "positive, and casts from floats saturate"
     )]
     Effort {
-        bytes: (usual.bytes as f64 * wider) as u64,
+        bytes: (usual.bytes.max(LEAST_BYTES) as f64 * wider) as u64,
         ranges: (usual.ranges as f64 * wider).clamp(1.0, MOST_RANGES) as usize,
     }
 }
