@@ -88,10 +88,10 @@ pub(crate) fn answer(
         probes.push(probe);
     }
     if shelf.is_missing_any() {
-        for (probe, segment) in probes.iter().zip(&snapshot.segments) {
-            if let Some(probe) = probe
-                && !are_likely_few(segment.root, query)
-            {
+        // Whether rows are few is a matter of all segments together.
+        let mut segments = snapshot.segments.iter();
+        if !segments.all(|segment| are_likely_few(segment.root, query)) {
+            for probe in probes.iter().flatten() {
                 probe.request(&mut shelf)?;
             }
         }

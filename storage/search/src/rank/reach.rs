@@ -114,7 +114,7 @@ pub(super) fn are_likely_few(root: &Root, query: &Query) -> bool {
     });
     let live = root.statistics.live as f64;
     let is_listed = listed.fold(places, f64::min) <= LIKELY_FEW && live > LIKELY_FEW;
-    is_listed || least(&clauses, root) * live <= query.few.rows as f64
+    is_listed || least(&clauses, root) * live < query.few.rows as f64
 }
 
 /// The rows that a query may see, if all that tells is at hand.
