@@ -112,7 +112,11 @@ pub(crate) async fn copy(log: &Log<View>, io: &Io, limit: u64) -> Result<Arc<Vie
             return Ok(copy);
         }
         let catalogue = log.read(|view, _| view.catalogue().clone());
-        let bytes: u64 = catalogue.segments.iter().map(|segment| segment.row_bytes).sum();
+        let bytes: u64 = catalogue
+            .segments
+            .iter()
+            .map(|segment| segment.row_bytes)
+            .sum();
         if bytes > limit {
             return Err(Error::new(
                 ErrorKind::TooLarge,

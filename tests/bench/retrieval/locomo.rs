@@ -12,7 +12,7 @@ use regex::Regex;
 use serde_json::{Value as Json, json};
 
 use crate::measures::{ndcg_at_10, summary};
-use crate::{fold, MODES, Outcome, open};
+use crate::{MODES, Outcome, fold, open};
 
 /// The conversations from this one on, counted from 0, had no part in choosing how lanes
 /// are fused.

@@ -52,6 +52,9 @@ impl Rows {
         let mut bytes = vec![0; self.columns * size_of::<f32>()];
         self.file.read_exact(&mut bytes)?;
         let (values, _) = bytes.as_chunks::<4>();
-        Ok(values.iter().map(|value| f32::from_le_bytes(*value)).collect())
+        Ok(values
+            .iter()
+            .map(|value| f32::from_le_bytes(*value))
+            .collect())
     }
 }

@@ -123,7 +123,9 @@ impl Ostraca {
     }
 
     async fn fold(&self) -> Result<()> {
-        self.database.compact(&self.collection, Effort::Major).await?;
+        self.database
+            .compact(&self.collection, Effort::Major)
+            .await?;
         self.database.clean_up(&self.collection).await?;
         Ok(())
     }
@@ -189,12 +191,17 @@ impl Ostraca {
             filter = Some(Filter::parse(&json)?);
         }
         let request = RecallRequest {
-            query: asked["text"].as_str().map(str::to_owned).filter(|_| mode != Mode::Semantic),
+            query: asked["text"]
+                .as_str()
+                .map(str::to_owned)
+                .filter(|_| mode != Mode::Semantic),
             vector: vector.filter(|_| mode != Mode::Keyword),
             mode: Some(mode),
             scope,
             filter,
-            limit: asked["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok()),
+            limit: asked["limit"]
+                .as_u64()
+                .and_then(|limit| u32::try_from(limit).ok()),
             freshness: match asked["consistency"].as_str() {
                 Some("any") => Freshness::Bounded(u64::MAX),
                 _ => Freshness::Strong,
