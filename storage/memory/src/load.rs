@@ -232,6 +232,25 @@ fn restless() -> Error {
     )
 }
 
+/// Reads the log anew because an object of a catalogue is not there: it was compacted away
+/// since, and the log says by what. If it does not, the object is lost.
+pub(crate) async fn expect_moved(
+    log: &Log<View>,
+    io: &Io,
+    catalogue: &Catalogue,
+    missing: Error,
+) -> Result<()> {
+    log.refresh(io, Freshness::Strong).await?;
+    if log.read(|view, _| view.catalogue() == catalogue) {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            format!("an object of a segment is lost: {missing}"),
+        )
+        .with_source(missing));
+    }
+    Ok(())
+}
+
 /// Whether an error says that an object is not there.
 pub(crate) fn is_gone(error: &Error) -> bool {
     use std::error::Error as _;

@@ -189,10 +189,8 @@ impl Session {
             return Ok(());
         };
         match look_up(self.log.collection(), io, &asked, names, known).await {
-            // Compacted away since: the log says by what.
             Err(error) if load::is_gone(&error) => {
-                self.log.refresh(io, Freshness::Strong).await?;
-                Ok(())
+                load::expect_moved(&self.log, io, known.catalogue(), error).await
             }
             result => result,
         }

@@ -169,9 +169,9 @@ impl Session {
                     Ok(Step::Done(answer)) => self.hint_in_place(&snapshot, request, answer),
                     _ => None,
                 };
-                Some((step, newest, hint))
+                Some((step, newest, hint, view.catalogue().clone()))
             });
-            let Some((step, newest, hint)) = step else {
+            let Some((step, newest, hint, catalogue)) = step else {
                 return Ok(None);
             };
             let reads = match step? {
@@ -182,18 +182,17 @@ impl Session {
                 .iter()
                 .map(|read| load::request(self.log.collection(), read));
             let answers = io.wave(requests.collect()).await;
-            let mut is_gone = false;
+            let mut gone = None;
             for answer in &answers {
                 match answer {
                     Ok(_) => {}
-                    // Compacted away since: the log says by what.
-                    Err(StoreError::NotFound { .. }) => is_gone = true,
+                    Err(error @ StoreError::NotFound { .. }) => gone = Some(error.clone()),
                     Err(error) => return Err(error.clone().into()),
                 }
             }
             speculation.take(reads, answers);
-            if is_gone {
-                self.log.refresh(io, Freshness::Strong).await?;
+            if let Some(error) = gone {
+                load::expect_moved(&self.log, io, &catalogue, error.into()).await?;
             }
         }
     }

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::ObjectStore;
+use futures::TryStreamExt as _;
+use object_store::{ObjectStore, ObjectStoreExt as _};
 use ostraca_memory::*;
 use ostraca_object::decorator::fault::{Fault, FaultStore, Rule};
 use ostraca_object::error::Operation;
@@ -425,4 +426,39 @@ async fn what_asks_for_all_of_a_collection_too_large_to_copy_is_refused_and_the_
     };
     let error = cold.watch(old).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_object_of_a_segment_is_an_error_and_no_endless_search() {
+    for part in ["rows.arrow", "postings.arrow"] {
+        let world = World::in_place();
+        let db = embedding(&world);
+        for number in 0..20 {
+            remember(&acme(&db), keyed(&format!("k{number}"), "basalt")).await;
+        }
+        compact(&db, Effort::SMALL).await;
+        let listed: Vec<_> = world.store.list(None).try_collect().await.unwrap();
+        let lost = listed
+            .iter()
+            .find(|object| object.location.as_ref().ends_with(part));
+        world.store.delete(&lost.unwrap().location).await.unwrap();
+        let cold = acme(&embedding(&world));
+        let found = cold.recall(query("basalt")).await.map(drop);
+        let got = cold
+            .get(GetRequest {
+                references: vec![by_key("k3")],
+                ..GetRequest::default()
+            })
+            .await
+            .map(drop);
+        let written = try_remember(&cold, keyed("k3", "cobalt")).await.map(drop);
+        let lost = [found, got, written];
+        let failed = lost.iter().filter_map(|result| result.as_ref().err());
+        let kinds: Vec<ErrorKind> = failed.map(Error::kind).collect();
+        assert!(
+            kinds.iter().all(|kind| *kind == ErrorKind::Corrupt),
+            "{part}: {lost:?}"
+        );
+        assert!(kinds.len() >= 2, "{part}: {lost:?}");
+    }
 }
