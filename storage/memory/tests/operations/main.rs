@@ -12,6 +12,7 @@
 )]
 
 mod background;
+mod budgets;
 mod changing;
 mod compacting;
 mod embedding;
