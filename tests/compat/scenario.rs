@@ -10,6 +10,10 @@ use ostraca_object::port::simulated::{CountingIds, VirtualClock};
 use serde_json::{Value as Json, json};
 
 fn database(store: &Arc<InMemory>) -> Arc<Database> {
+    database_with(store, Settings::default())
+}
+
+fn database_with(store: &Arc<InMemory>, settings: Settings) -> Arc<Database> {
     let store: Arc<dyn object_store::ObjectStore> = Arc::<InMemory>::clone(store);
     let ports = Ports {
         store,
@@ -18,7 +22,11 @@ fn database(store: &Arc<InMemory>) -> Arc<Database> {
         embedder: None,
         background: None,
     };
-    Database::new(ports, Settings::default())
+    Database::new(ports, settings)
+}
+
+fn memory(tenant: &str) -> CollectionKey {
+    CollectionKey::new(tenant.parse().unwrap(), CollectionId::memory())
 }
 
 fn session(db: &Arc<Database>) -> Session {
@@ -120,6 +128,125 @@ pub async fn write(store: &Arc<InMemory>) {
         guidance: Some("What we decided".into()),
     };
     session.describe_scope(guidance).await.unwrap();
+    db.compact(&memory("golden"), Effort::SMALL).await.unwrap();
+    let after = NewMemory {
+        content: "single after the fold".into(),
+        key: Some("k2".into()),
+        ..NewMemory::default()
+    };
+    remember(&session, vec![after]).await;
+    write_large(store).await;
+}
+
+async fn remember(session: &Session, items: Vec<NewMemory>) {
+    let request = RememberRequest {
+        items,
+        idempotency_key: None,
+    };
+    for item in session.remember(request).await.unwrap().items {
+        item.unwrap();
+    }
+}
+
+/// A collection whose segments are searched in place: two of them, the newer one replacing
+/// rows of the older, and a tail that replaces rows of both.
+async fn write_large(store: &Arc<InMemory>) {
+    let settings = Settings {
+        whole_bytes: 0,
+        ..Settings::default()
+    };
+    let db = database_with(store, settings);
+    let session = large(&db);
+    let numbered = |n: u16, content: &str| NewMemory {
+        content: format!("{content} {n}"),
+        key: Some(format!("n{n}")),
+        scope: ScopePath::parse(["", "work"][usize::from(n % 2)]).unwrap(),
+        metadata: json!({ "number": n }).as_object().unwrap().clone(),
+        expires: (n == 5).then_some(Expiry::At(Timestamp(4_000_000_000_000))),
+        vector: Some(vec![f32::from(n), 1.0, 0.5]),
+        ..NewMemory::default()
+    };
+    let keyed = |n: u16| Reference::Key {
+        scope: ScopePath::parse(["", "work"][usize::from(n % 2)]).unwrap(),
+        key: format!("n{n}"),
+    };
+    remember(&session, (0..24).map(|n| numbered(n, "first")).collect()).await;
+    db.compact(&memory("large"), Effort::SMALL).await.unwrap();
+    remember(&session, vec![numbered(3, "second"), numbered(4, "second")]).await;
+    let purge = ForgetRequest {
+        mode: ForgetMode::Purge,
+        ..ForgetRequest::soft(vec![keyed(6)])
+    };
+    session.forget(purge).await.unwrap();
+    db.compact(&memory("large"), Effort::SMALL).await.unwrap();
+    remember(&session, vec![numbered(3, "third"), numbered(7, "third")]).await;
+    session
+        .forget(ForgetRequest::soft(vec![keyed(8)]))
+        .await
+        .unwrap();
+}
+
+fn large(db: &Arc<Database>) -> Session {
+    db.session(Caller::unrestricted("large".parse().unwrap()))
+}
+
+/// What a reader makes of the collection that is searched in place.
+pub async fn read_large(store: &Arc<InMemory>) -> Json {
+    let session = large(&database(store));
+    let mut answers = serde_json::Map::new();
+    for (name, mode) in [
+        ("keyword", Mode::Keyword),
+        ("semantic", Mode::Semantic),
+        ("hybrid", Mode::Hybrid),
+    ] {
+        let request = RecallRequest {
+            query: Some("second third 3".into()),
+            vector: (mode != Mode::Keyword).then(|| vec![3.0, 1.0, 0.5]),
+            mode: Some(mode),
+            scope: ScopeSelector::all(),
+            limit: Some(6),
+            filter: Some(
+                Filter::parse(&json!({"op": "lt", "field": "number", "value": 9})).unwrap(),
+            ),
+            ..RecallRequest::default()
+        };
+        let reply = session.recall(request).await.unwrap();
+        let hits = reply.hits.iter();
+        let hits = hits.map(|hit| json!([hit.record.content, format!("{:.4}", hit.score)]));
+        answers.insert(name.to_owned(), hits.collect());
+    }
+    let got = session
+        .get(GetRequest {
+            references: vec![Reference::Key {
+                scope: ScopePath::root(),
+                key: "n4".into(),
+            }],
+            ..GetRequest::default()
+        })
+        .await
+        .unwrap();
+    let id = got.memories[0].record.id.clone();
+    answers.insert("got".to_owned(), json!(got.memories[0].record.content));
+    let history = HistoryRequest {
+        target: Reference::Id(id),
+        limit: None,
+        cursor: None,
+        freshness: Freshness::Strong,
+    };
+    let history = session.history(history).await.unwrap();
+    let versions = history.versions.iter();
+    let versions = versions.map(|version| json!([version.record.version, version.record.content]));
+    answers.insert("history".to_owned(), versions.collect());
+    let list = ListRequest {
+        scope: ScopeSelector::all(),
+        order: Order::OldestFirst,
+        ..ListRequest::default()
+    };
+    let listed = session.list(list).await.unwrap();
+    let contents = listed.memories.iter();
+    let contents = contents.map(|found| json!(found.record.content));
+    answers.insert("listed".to_owned(), contents.collect());
+    Json::Object(answers)
 }
 
 /// What a reader makes of a bucket.

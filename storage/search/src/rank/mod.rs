@@ -365,9 +365,10 @@ impl Ranking<'_, '_> {
     fn spread(&self) -> usize {
         let limit = self.query.limit;
         let more = match self.mode {
-            // Scores of words are exact.
+            // Scores of words are exact, and weigh most where both count.
             Mode::Keyword => 4,
-            Mode::Hybrid | Mode::Semantic => RERANK.saturating_sub(10).max(limit / 2),
+            Mode::Hybrid => (limit / 2).max(8),
+            Mode::Semantic => RERANK.saturating_sub(10).max(limit / 2),
         };
         let first = limit.saturating_add(more);
         first.saturating_mul(4_usize.saturating_pow(self.round))
