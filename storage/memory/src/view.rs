@@ -182,6 +182,11 @@ impl View {
             .map(|(name, value)| (name.as_str(), value))
     }
 
+    /// When an entry was written, if it was applied.
+    pub(crate) fn time_of(&self, entry: Seq) -> Option<Timestamp> {
+        self.times.get(&entry).copied()
+    }
+
     /// The last position whose entry was written at or before a time, of those at which
     /// something is known to have changed.
     pub(crate) fn position_at(&self, time: Timestamp) -> Seq {

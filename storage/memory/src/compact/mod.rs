@@ -22,7 +22,7 @@ use ostraca_object::log::clean_up::CleanedUp;
 use ostraca_object::log::commit::{At, Decision};
 use ostraca_object::log::error::CommitError;
 use ostraca_object::log::{Freshness, Log};
-use ostraca_object::port::CommitId;
+use ostraca_object::port::{CommitId, Timestamp};
 use ostraca_object::probe::prove_create_only;
 use ostraca_search::segment::Replaced;
 
@@ -92,7 +92,7 @@ impl Database {
         let log = self.log(collection);
         let io = self.io();
         log.refresh(&io, Freshness::Strong).await?;
-        let Some(work) = work(&log, effort) else {
+        let Some(work) = work(&log, effort, self.now()) else {
             let (position, segments) =
                 log.read(|view, seq| (seq, view.catalogue().segments.len() as u64));
             return Ok(Compacted {
@@ -138,6 +138,11 @@ impl Database {
             plan::joined(&catalogue.segments, &recent, effort)
         } else {
             &catalogue.segments
+        };
+        // One segment with nothing new in it stays as it is.
+        let joined = match joined {
+            [_] if recent.is_empty() && is_large == catalogue.is_large => &[],
+            joined => joined,
         };
         let kept = catalogue.segments.len() - joined.len();
         let mut segments = catalogue.segments.get(..kept).unwrap_or_default().to_vec();
@@ -246,12 +251,24 @@ impl Database {
 }
 
 /// What there is to do, if there is anything.
-fn work(log: &Log<View>, effort: Effort) -> Option<Work> {
-    let checkpoint = log.newest_checkpoint().map_or(Seq::ZERO, |(seq, _)| seq);
+fn work(log: &Log<View>, effort: Effort, now: Timestamp) -> Option<Work> {
+    let newest_checkpoint = log.newest_checkpoint();
+    let checkpoint = newest_checkpoint
+        .as_ref()
+        .map_or(Seq::ZERO, |(seq, _)| *seq);
     log.read(|view, newest| {
         let catalogue = view.catalogue();
         let is_current = newest == checkpoint && view.recent().is_empty();
-        (!is_current || plan::is_due(&catalogue.segments, effort)).then(|| Work {
+        // Entries that the newest checkpoint superseded can only go once another one has
+        // raised the floor: in a collection that nobody writes to, that is this one.
+        let holds_back = newest_checkpoint.is_some_and(|(seq, checkpoint)| {
+            let age = view.time_of(seq).map(|time| now.millis_since(time));
+            effort == Effort::Major
+                && checkpoint.floor < checkpoint.base
+                && age.is_some_and(|age| age > log.settings().horizon_ms)
+        });
+        let is_due = !is_current || holds_back || plan::is_due(&catalogue.segments, effort);
+        is_due.then(|| Work {
             catalogue: catalogue.clone(),
             recent: view.recent().to_vec(),
             newest,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use ostraca_memory::*;
+use ostraca_object::decorator::clocked::ClockedStore;
 use ostraca_object::decorator::fault::{Fault, FaultStore, Rule};
 use ostraca_object::error::Operation;
 use ostraca_object::key::CollectionKey;
@@ -460,5 +461,43 @@ async fn a_lost_object_of_a_segment_is_an_error_and_no_endless_search() {
             "{part}: {lost:?}"
         );
         assert!(kinds.len() >= 2, "{part}: {lost:?}");
+    }
+}
+
+/// I-FORGET: a purge reaches every object, also where nothing is written afterwards.
+#[tokio::test(start_paused = true)]
+async fn i_forget_what_was_purged_is_in_no_object_after_compaction_and_the_horizon() {
+    for world in [World::new(), World::in_place()] {
+        let store: Arc<dyn ObjectStore> =
+            Arc::new(ClockedStore::new(world.store.clone(), world.clock.clone()));
+        let db = world.database_on(store);
+        let session = acme(&db);
+        let secret = remember(&session, note("the secretword of the vault")).await;
+        for number in 0..20 {
+            remember(&session, note(&format!("basalt {number}"))).await;
+        }
+        compact(&db, Effort::SMALL).await;
+        let purge = ForgetRequest {
+            mode: ForgetMode::Purge,
+            ..ForgetRequest::soft(vec![by_id(&secret.id)])
+        };
+        session.forget(purge).await.unwrap();
+        for _ in 0..3 {
+            compact(&db, Effort::Major).await;
+            db.clean_up(&memory()).await.unwrap();
+            tokio::time::advance(Duration::from_hours(2)).await;
+        }
+        db.clean_up(&memory()).await.unwrap();
+        let listed: Vec<_> = world.store.list(None).try_collect().await.unwrap();
+        for object in listed {
+            let got = world.store.get(&object.location).await.unwrap();
+            let bytes = got.bytes().await.unwrap();
+            let found = bytes.windows(10).any(|window| window == b"secretword");
+            assert!(!found, "{}", object.location);
+        }
+        // And then there is an end to it.
+        let idle = compact(&db, Effort::Major).await;
+        assert_eq!(idle.outcome, CompactionOutcome::Nothing);
+        assert_eq!(recall(&session, "basalt").await.len(), 10);
     }
 }
