@@ -2,7 +2,7 @@
 //! explanation, so that a caller can see why each was found.
 
 use ostraca_memory as domain;
-use ostraca_memory::{Error, Lane as DomainLane, RecallHit, RecallRequest};
+use ostraca_memory::{Error, Lane as DomainLane, RecallHit, RecallRequest, SearchEffort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,21 +17,23 @@ use super::{Arguments, Memory, Receipt, filter};
 pub struct RecallArgs {
     /// What to look for, in plain words. Nothing in it is syntax.
     pub query: Option<String>,
-    /// `hybrid` joins words and meaning; `keyword` and `semantic` take one of them. Absent: the best there is.
+    /// `hybrid` joins both. Absent: the best there is.
     pub mode: Option<Mode>,
-    /// Where to look, as a path such as `projects/atlas`. Absent: the root.
+    /// How closely to look by meaning.
+    pub effort: Option<Effort>,
+    /// A path such as `projects/atlas`. Absent: the root.
     pub scope: Option<String>,
-    /// How far to look from the scope: `exact`, `inherited` (it and all above it; the default), `below` (it and all below it) or `all`.
+    /// How far to look: `exact`, `inherited` (it and all above it; the default), `below` (it and all below) or `all`.
     pub reach: Option<Reach>,
     /// Which memories count, such as `{"op":"eq","field":"status","value":"open"}`; `and`, `or` and `not` combine.
     pub filter: Option<Map<String, Value>>,
     /// Only memories of these kinds.
     pub kinds: Option<Vec<String>>,
-    /// Only memories written at or after this time: RFC 3339, or a date.
+    /// Written at or after this time: RFC 3339, or a date.
     pub since: Option<String>,
     /// Only memories written before this time: RFC 3339, or a date.
     pub until: Option<String>,
-    /// Recall as it was: a log position from a receipt, or a time.
+    /// As of a log position from a receipt, or a time.
     pub as_of: Option<AsOf>,
     /// Leave out hits below this: a cosine in `semantic`, a BM25 score in `keyword`, and in `hybrid` 0 to 1, where 1 is first by words and by meaning.
     pub min_score: Option<f64>,
@@ -52,7 +54,7 @@ impl Arguments for RecallArgs {}
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Mode {
-    /// Words and meaning, fused by rank.
+    /// Words and meaning, by their scores combined.
     Hybrid,
     /// Words alone.
     Keyword,
@@ -80,6 +82,32 @@ impl From<domain::Mode> for Mode {
     }
 }
 
+/// How much of a large collection a recall by meaning looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Effort {
+    /// Less than usual.
+    Fast,
+    /// The usual.
+    Balanced,
+    /// More than usual.
+    Thorough,
+    /// Everything.
+    Exact,
+}
+
+impl From<Effort> for SearchEffort {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Fast => Self::Fast,
+            Effort::Balanced => Self::Balanced,
+            Effort::Thorough => Self::Thorough,
+            Effort::Exact => Self::Exact,
+        }
+    }
+}
+
 impl TryFrom<RecallArgs> for RecallRequest {
     type Error = Error;
 
@@ -88,6 +116,7 @@ impl TryFrom<RecallArgs> for RecallRequest {
             query: args.query,
             vector: args.vector,
             mode: args.mode.map(Into::into),
+            effort: args.effort.map(Into::into).unwrap_or_default(),
             scope: selector(args.scope.as_deref(), args.reach, Reach::Inherited)?,
             filter: filter::filter(args.filter)?,
             kinds: args.kinds.unwrap_or_default(),
@@ -126,7 +155,7 @@ pub struct Hit {
     /// The memory.
     #[serde(flatten)]
     pub memory: Memory,
-    /// What the hits are ordered by, and what `min_score` compares with: by the mode fused ranks from 0 to 1, BM25, or cosine.
+    /// What the hits are ordered by, and what `min_score` compares with: by the mode both scores combined, from 0 to 1, BM25, or cosine.
     pub score: f64,
     /// Why it was found.
     pub why: Why,
