@@ -1,4 +1,4 @@
-//! Reading the benchmark's data: lines of JSON, and vectors as NumPy stores them.
+//! Reading the benchmark's data: lines of JSON, and vectors as `NumPy` stores them.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};

@@ -2,6 +2,12 @@
 //! compacts, and answers queries, a line of JSON for each that it reads.
 //! `tests/bench/search/README.md` has the contract.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a benchmark's process reads its files and the time"
+)]
+
 mod data;
 mod ostraca;
 

@@ -44,7 +44,7 @@ impl Ostraca {
             transport: Transport::PlainAllowed,
             ..S3Settings::default()
         };
-        let store = open(&settings, clock.clone(), ids.clone())?;
+        let store = open(&settings, Arc::clone(&clock) as _, Arc::clone(&ids) as _)?;
         let ports = Ports {
             store,
             clock,
