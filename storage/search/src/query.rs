@@ -138,7 +138,7 @@ impl Default for Few {
 /// Which lanes rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Keyword and semantic, fused by rank.
+    /// Keyword and semantic, fused by what their scores are worth.
     #[default]
     Hybrid,
     /// BM25 alone.
