@@ -150,6 +150,11 @@ fn a_refusal_names_the_field() {
             "unknown variant",
         ),
         (
+            refusal::<RecallArgs>(json!({"query": "a", "effort": "hard"})),
+            "effort",
+            "expected one of `fast`, `balanced`, `thorough`, `exact`",
+        ),
+        (
             refusal::<RecallArgs>(json!({"query": "a", "as_of": true})),
             "as_of",
             "log position",
