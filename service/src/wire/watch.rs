@@ -22,7 +22,7 @@ pub struct WatchArgs {
     pub scope: Option<String>,
     /// How far to look from the scope: `below` (the default), `exact`, `inherited` or `all`.
     pub reach: Option<Reach>,
-    /// How long to wait for the first change; 0, the default, does not wait.
+    /// How long to wait for the first change; 0 if absent.
     #[schemars(range(min = 0, max = 25))]
     pub wait_seconds: Option<u32>,
     /// How many changes at most; 100 if absent.
