@@ -36,7 +36,7 @@ use ostraca_object::port::native::{OsIds, SystemClock};
 use serde_json::{Map, Value as Json, json};
 
 /// How long a question waits for its vector.
-const EMBED_TIMEOUT: Duration = Duration::from_secs(60);
+const EMBED_TIMEOUT: Duration = Duration::from_mins(1);
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -87,7 +87,7 @@ async fn main() -> Outcome<ExitCode> {
     }
     let failed = !missed.is_empty();
     report["missed"] = json!(missed);
-    writeln!(std::io::stdout(), "{:#}", report)?;
+    writeln!(std::io::stdout(), "{report:#}")?;
     Ok(if failed {
         ExitCode::FAILURE
     } else {
