@@ -97,6 +97,9 @@ pub(crate) fn answer(
         }
         return Ok(Outcome::Need(shelf.into_missing()));
     }
+    let weights = terms
+        .as_ref()
+        .map(|terms| Weights::of(snapshot, &reaches, terms, query.bm25));
     let ranking = Ranking {
         snapshot,
         query,
@@ -108,6 +111,7 @@ pub(crate) fn answer(
         round,
         reaches,
         probes,
+        weights,
     };
     ranking.answer(shelf, degraded)
 }
@@ -124,6 +128,7 @@ struct Ranking<'q, 'a> {
     round: u32,
     reaches: Vec<Reach<'a>>,
     probes: Vec<Option<Probe<'a>>>,
+    weights: Option<Weights<'q>>,
 }
 
 /// The lanes before they are ordered.
@@ -251,22 +256,13 @@ impl Ranking<'_, '_> {
         true
     }
 
-    fn weights(&self) -> Option<Weights<'_>> {
-        let terms = self.terms?;
-        Some(Weights::of(
-            self.snapshot,
-            &self.reaches,
-            terms,
-            self.query.bm25,
-        ))
-    }
-
     /// The tail's part of both lanes.
     fn lanes_of_tail(&self) -> Lanes {
         let tail = self.snapshot.tail;
         Lanes {
             keyword: self
-                .weights()
+                .weights
+                .as_ref()
                 .map(|weights| weights.rank_tail(tail, &self.visible)),
             semantic: self
                 .vector
@@ -279,7 +275,7 @@ impl Ranking<'_, '_> {
     /// The lanes where every eligible row has been read.
     fn lanes_of_few(&self, records: &Records<'_>) -> Result<Lanes, SearchError> {
         let mut lanes = self.lanes_of_tail();
-        if let (Some(lane), Some(weights)) = (&mut lanes.keyword, self.weights()) {
+        if let (Some(lane), Some(weights)) = (&mut lanes.keyword, &self.weights) {
             for reach in &self.reaches {
                 let rows = weights
                     .score_rows(reach, reach.eligible())
@@ -303,7 +299,7 @@ impl Ranking<'_, '_> {
     fn lanes_of_many(&self, shelf: &mut Shelf<'_>) -> Result<Lanes, SearchError> {
         let mut lanes = self.lanes_of_tail();
         let depth = self.cut.depth.max(self.spread());
-        if let Some(weights) = self.weights() {
+        if let Some(weights) = &self.weights {
             let wanted = Wanted {
                 k: depth,
                 least: self.cut.least,
@@ -339,7 +335,7 @@ impl Ranking<'_, '_> {
     /// Scores by words what was found by meaning: fusion weighs both.
     fn score_other_lane(&self, lanes: &mut Lanes) -> Result<(), SearchError> {
         let (Some(keyword), Some(semantic), Some(weights)) =
-            (&mut lanes.keyword, &lanes.semantic, self.weights())
+            (&mut lanes.keyword, &lanes.semantic, &self.weights)
         else {
             return Ok(());
         };

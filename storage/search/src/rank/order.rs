@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::doc::{Doc, Records, Scored};
+use super::keyword::Weights;
 use super::lane::{Cut, Ranked};
 use super::{Lanes, Ranking, TIES};
 use crate::fusion;
@@ -82,7 +83,7 @@ impl Ranking<'_, '_> {
             };
             (*doc, by_words, meanings.get(doc).copied().or(unknown))
         });
-        let term_weights = self.weights().map_or(0.0, |weights| weights.sum());
+        let term_weights = self.weights.as_ref().map_or(0.0, Weights::sum);
         let parameters = fusion::Parameters::of(term_weights);
         let scored = fusion::fuse(candidates, parameters)
             .into_iter()
