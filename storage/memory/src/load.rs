@@ -267,15 +267,9 @@ pub(crate) fn request(collection: &CollectionKey, read: &ostraca_search::Read) -
         ostraca_search::Part::Postings => SegmentPart::Postings,
         ostraca_search::Part::Rows => SegmentPart::Rows,
     };
-    // A segment's name is its number in hexadecimal.
-    match format!("{:032x}", read.segment).parse() {
-        Ok(segment) => Request::Range {
-            key: Key::Segment(collection.clone(), segment, part),
-            range: read.range.clone(),
-        },
-        Err(_) => Request::Get {
-            key: Key::Head(collection.clone()),
-        },
+    Request::Range {
+        key: Key::Segment(collection.clone(), read.segment.into(), part),
+        range: read.range.clone(),
     }
 }
 

@@ -110,17 +110,16 @@ impl Session {
         loop {
             // Another task may have moved it to a checkpoint whose rows are still to come.
             let seen = self.log.read(|view, seq| {
-                let is_enough = view.is_whole()
-                    || (view.is_above() && since > Seq::ZERO && since >= view.catalogue().base);
-                let look = is_enough.then(|| look.take()).flatten()?;
+                let look = view.has_all_since(since).then(|| look.take()).flatten()?;
                 Some(look(view, seq))
             });
             if let Some(seen) = seen {
                 return seen;
             }
             load::complete(&self.log, io).await?;
-            let is_enough = |view: &View| since > Seq::ZERO && since >= view.catalogue().base;
-            if self.log.read(|view, _| view.is_above() && !is_enough(view))
+            if self
+                .log
+                .read(|view, _| view.is_above() && !view.has_all_since(since))
                 && let Some(look) = look.take()
             {
                 let copy = load::copy(&self.log, io, self.db.copy_bytes()).await?;
@@ -150,26 +149,18 @@ impl Session {
         let mut known = Known::default();
         loop {
             let seen = self.log.read(|view, seq| {
-                if view.is_waiting() {
-                    return Seen::Waiting;
-                }
-                if view.is_above() && !known.is_of(view) {
-                    return Seen::Moved(view.catalogue().clone());
-                }
-                let sight = Sight::new(view, &known);
+                let sight = sight(view, &known)?;
                 let seen = look(&sight, seq);
                 let missing = sight.into_missing();
                 if missing.is_empty() {
-                    Seen::Done(seen)
+                    Ok(seen)
                 } else {
-                    Seen::Missing(missing)
+                    Err(Halt::Missing(missing))
                 }
             });
             match seen {
-                Seen::Done(seen) => return seen,
-                Seen::Waiting => load::complete(&self.log, io).await?,
-                Seen::Moved(catalogue) => known = Known::of(catalogue),
-                Seen::Missing(names) => self.learn(io, &mut known, names).await?,
+                Ok(seen) => return seen,
+                Err(halt) => self.overcome(io, &mut known, halt).await?,
             }
         }
     }
@@ -393,7 +384,7 @@ impl Session {
     }
 }
 
-/// Why a decision was not taken.
+/// Why a decision was not taken, or a look at single memories not answered.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The view waits for rows of segments.
@@ -406,12 +397,15 @@ pub(crate) enum Halt {
     Refused(Error),
 }
 
-/// What a look at single memories came to.
-enum Seen<T> {
-    Done(Result<T>),
-    Waiting,
-    Moved(Catalogue),
-    Missing(BTreeSet<Name>),
+/// The view, and what is known of its segments, if that is of the same ones.
+fn sight<'a>(view: &'a View, known: &'a Known) -> Result<Sight<'a>, Halt> {
+    if view.is_waiting() {
+        return Err(Halt::Waiting);
+    }
+    if view.is_above() && !known.is_of(view) {
+        return Err(Halt::Moved(view.catalogue().clone()));
+    }
+    Ok(Sight::new(view, known))
 }
 
 /// Takes one decision, or tells again what came of it.
@@ -423,17 +417,12 @@ fn settle<T: Serialize + DeserializeOwned>(
     once: Option<&Once>,
     decide: &mut impl FnMut(&mut Decider<'_>) -> Result<T>,
 ) -> Result<Decision<T>, Halt> {
-    if view.is_waiting() {
-        return Err(Halt::Waiting);
-    }
-    if view.is_above() && !known.is_of(view) {
-        return Err(Halt::Moved(view.catalogue().clone()));
-    }
+    let sight = sight(view, known)?;
     if let (Some(replay), Some(once)) = (&at.replay, once) {
         let kept = once.kept(replay).map_err(Halt::Refused)?;
         return Ok(Decision::Unchanged(kept));
     }
-    let mut decider = Decider::new(Sight::new(view, known), draft, at.time);
+    let mut decider = Decider::new(sight, draft, at.time);
     let decided = decide(&mut decider);
     // What was decided without knowing all that was asked for is void.
     let (agreed, changes) = decider.finish().map_err(Halt::Missing)?;

@@ -250,6 +250,11 @@ impl View {
         self.applied
     }
 
+    /// Whether it has every change after an entry.
+    pub(crate) fn has_all_since(&self, entry: Seq) -> bool {
+        self.is_whole() || (self.is_above() && entry > Seq::ZERO && entry >= self.catalogue.base)
+    }
+
     /// What a search is asked of, if the segments are searched in place and the roots of all segments are here.
     pub(crate) fn snapshot(&self) -> Option<Snapshot<'_>> {
         if !self.is_above() {

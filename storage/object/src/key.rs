@@ -125,6 +125,13 @@ name!(
     |b| lower_or_digit(b) || b == b'-'
 );
 
+impl From<u128> for SegmentId {
+    /// The name of a segment that is named by a number: its 32 hexadecimal digits.
+    fn from(number: u128) -> Self {
+        Self(format!("{number:032x}").into())
+    }
+}
+
 impl CollectionId {
     /// The reserved collection of memories.
     pub const MEMORY: &str = "memory";

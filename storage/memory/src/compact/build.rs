@@ -10,7 +10,7 @@ use ostraca_search::segment::{
 
 use super::merge::Merged;
 use crate::catalogue::SegmentInfo;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::row::{self, Row};
 
 /// Rows in a block: few enough that one hit costs little, so many that Arrow's own
@@ -41,13 +41,6 @@ pub(super) enum Purpose {
     /// To be searched in place: the embedding profile whose vectors are indexed, and the
     /// rows of older segments that its own replace.
     Searching(Option<String>, Replaced),
-}
-
-/// A name for a new segment, of 128 random bits.
-pub(super) fn name(random: u128) -> Result<SegmentId> {
-    format!("{random:032x}").parse().map_err(|error| {
-        Error::new(ErrorKind::Internal, "a segment's name is not valid").with_source(error)
-    })
 }
 
 /// Builds a segment that stands for the entries from `first` to `last`.

@@ -139,11 +139,6 @@ impl Database {
         } else {
             &catalogue.segments
         };
-        // One segment with nothing new in it stays as it is.
-        let joined = match joined {
-            [_] if recent.is_empty() && is_large == catalogue.is_large => &[],
-            joined => joined,
-        };
         let kept = catalogue.segments.len() - joined.len();
         let mut segments = catalogue.segments.get(..kept).unwrap_or_default().to_vec();
         let mut replaced = Replaced::default();
@@ -168,7 +163,7 @@ impl Database {
         let mut readdress = Readdress::to(&segments);
         let rows = merged.len();
         if rows > 0 {
-            let id = build::name(self.random())?;
+            let id = self.random().into();
             let purpose = if is_large {
                 Purpose::Searching(profile, replaced)
             } else {

@@ -35,6 +35,8 @@ pub(super) fn joined<'a>(
     effort: Effort,
 ) -> &'a [SegmentInfo] {
     let limit = match effort {
+        // One segment with nothing new in it stays as it is.
+        Effort::Major if recent.is_empty() && segments.len() == 1 => return &[],
         Effort::Major => return segments,
         Effort::Minor { bytes } => bytes,
     };
