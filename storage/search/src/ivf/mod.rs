@@ -1,6 +1,6 @@
 //! The vector half of an index: inverted lists (IVF) of scalar-coded residuals.
 //!
-//! Building is [`Reservoir`], [`train`], then per vector [`Assigner::assign`] and
+//! Building is [`Reservoir`], [`train()`], then per vector [`Assigner::assign`] and
 //! [`Encoder::encode`]; reading is [`Centroids::rank`], [`plan`], then per list
 //! [`scan`] into [`Candidates`], whose exact vectors decide. It is pure: it never
 //! knows where bytes come from. Vectors are of unit length, and the metric is the cosine;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::portable;
+use super::{portable, simd};
 
 /// The sum as its definition reads, in numbers that cannot overflow.
 fn by_definition(planes: &[&[i16]], codes: &[u8]) -> i64 {
@@ -26,19 +26,18 @@ proptest! {
     ) {
         let plane = |number: usize| &seed[number * 300..number * 300 + codes.len()];
         let [a, b, c, d] = [plane(0), plane(1), plane(2), plane(3)];
-        prop_assert_eq!(i64::from(portable::bytes(a, &codes)), by_definition(&[a], &codes));
+        prop_assert_eq!(i64::from(portable::shifted([a], &codes)), by_definition(&[a], &codes));
         prop_assert_eq!(
-            i64::from(portable::nibbles([a, b], &codes)),
+            i64::from(portable::shifted([a, b], &codes)),
             by_definition(&[a, b], &codes)
         );
         prop_assert_eq!(
-            i64::from(portable::crumbs([a, b, c, d], &codes)),
+            i64::from(portable::shifted([a, b, c, d], &codes)),
             by_definition(&[a, b, c, d], &codes)
         );
     }
 }
 
-#[cfg(feature = "simd")]
 proptest! {
     #[test]
     fn both_kernels_agree(
@@ -46,14 +45,13 @@ proptest! {
         seed in prop::collection::vec(any::<i16>(), 1200),
         floats in prop::collection::vec((-1.0_f32..1.0, -1.0_f32..1.0), 0..600),
     ) {
-        use super::simd;
         let plane = |number: usize| &seed[number * 300..number * 300 + codes.len()];
         let [a, b, c, d] = [plane(0), plane(1), plane(2), plane(3)];
-        prop_assert_eq!(portable::bytes(a, &codes), simd::bytes(a, &codes));
-        prop_assert_eq!(portable::nibbles([a, b], &codes), simd::nibbles([a, b], &codes));
+        prop_assert_eq!(portable::shifted([a], &codes), simd::shifted([a], &codes));
+        prop_assert_eq!(portable::shifted([a, b], &codes), simd::shifted([a, b], &codes));
         prop_assert_eq!(
-            portable::crumbs([a, b, c, d], &codes),
-            simd::crumbs([a, b, c, d], &codes)
+            portable::shifted([a, b, c, d], &codes),
+            simd::shifted([a, b, c, d], &codes)
         );
         let (left, right): (Vec<f32>, Vec<f32>) = floats.into_iter().unzip();
         let apart = portable::dot(&left, &right) - simd::dot(&left, &right);
