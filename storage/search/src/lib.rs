@@ -6,6 +6,7 @@
 //! storage: a query says what it needs ([`Step::Need`]) and the caller fetches.
 
 pub mod answer;
+mod bits;
 pub mod bm25;
 pub mod filter;
 pub mod fusion;

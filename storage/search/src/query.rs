@@ -160,7 +160,7 @@ pub enum VectorSource {
         /// The vector, of any length; normalising is done here.
         values: Vec<f32>,
     },
-    /// It is being computed and comes with it to [`crate::step::Search::new`].
+    /// It is computed from the text, and given to [`crate::step::Search::new`].
     Awaited {
         /// The embedding profile it will belong to.
         profile: String,

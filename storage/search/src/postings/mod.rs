@@ -5,7 +5,6 @@
 //! and the directory says which bytes its list lies in. Nothing here fetches, knows what
 //! a row is, or counts: statistics come from outside.
 
-mod bits;
 mod blob;
 mod bucket;
 mod builder;

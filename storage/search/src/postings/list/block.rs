@@ -4,7 +4,8 @@
 //! that rows ascend whatever the bytes.
 
 use super::{BLOCK, Form, List, PART, Posting};
-use crate::postings::{PostingsError, bits};
+use crate::bits;
+use crate::postings::PostingsError;
 
 /// The numbers of up to [`BLOCK`] postings.
 #[derive(Debug, Clone)]

@@ -15,10 +15,11 @@ use roaring::RoaringBitmap;
 pub(super) use block::Block;
 pub(super) use writer::ListWriter;
 
+use super::PostingsError;
 use super::hash::TermHash;
 use super::impact::{self, Impact};
 use super::varint::Reader;
-use super::{PostingsError, bits};
+use crate::bits;
 
 /// A set of rows, by number.
 pub type DocSet = RoaringBitmap;

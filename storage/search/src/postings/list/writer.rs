@@ -4,7 +4,8 @@
 //! term the list is of or where it will lie.
 
 use super::{BLOCK, Form, Posting};
-use crate::postings::{PostingsError, bits, impact, varint};
+use crate::bits;
+use crate::postings::{PostingsError, impact, varint};
 
 /// A list that is being written.
 #[derive(Debug)]

@@ -6,6 +6,8 @@
 //! Rows are what they are above the first row; where all differences are zero they ascend,
 //! and are kept as differences too. It must not know where blocks lie.
 
+use crate::bits;
+
 /// Entries of a group.
 pub(super) const GROUP: usize = 128;
 const HEADER_BYTES: usize = 6;
@@ -31,11 +33,11 @@ pub(super) fn encode(entries: &[(u64, u32)], mut before: u64, out: &mut Vec<u8>)
             u64::from(value)
         })
         .collect();
-    let (key_width, row_width) = (width_of(&keys), width_of(&rows));
+    let (key_width, row_width) = (bits::width_of(&keys), bits::width_of(&rows));
     out.extend_from_slice(&[key_width, row_width]);
     out.extend_from_slice(&base.to_le_bytes());
-    pack(&keys, key_width, out);
-    pack(&rows, row_width, out);
+    bits::pack(&keys, key_width, out);
+    bits::pack(&rows, row_width, out);
 }
 
 /// Gives each entry of a block; `None` if its bytes are not such entries.
@@ -51,8 +53,8 @@ pub(super) fn decode(
         let count = left.min(GROUP);
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [key_width, row_width, base @ ..] = *header;
-        let (keys, rest) = unpack(rest, key_width, count)?;
-        let (rows, rest) = unpack(rest, row_width, count)?;
+        let (keys, rest) = bits::split(rest, key_width, count)?;
+        let (rows, rest) = bits::split(rest, row_width, count)?;
         let mut base = u32::from_le_bytes(base);
         for (difference, row) in keys.iter().zip(rows) {
             key = key.checked_add(*difference)?;
@@ -66,49 +68,4 @@ pub(super) fn decode(
         left -= count;
     }
     bytes.is_empty().then_some(())
-}
-
-fn width_of(values: &[u64]) -> u8 {
-    let all = values.iter().fold(0, |all, value| all | value);
-    64 - all.leading_zeros().to_le_bytes()[0]
-}
-
-/// Appends numbers of so many bits, the first in the lowest bits of the first byte.
-fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
-    let (mut bits, mut have) = (0_u128, 0_u32);
-    for value in values {
-        bits |= u128::from(*value) << have;
-        have += u32::from(width);
-        while have >= 8 {
-            out.push(bits.to_le_bytes()[0]);
-            bits >>= 8;
-            have -= 8;
-        }
-    }
-    if have > 0 {
-        out.push(bits.to_le_bytes()[0]);
-    }
-}
-
-/// So many numbers of so many bits, and what follows them.
-fn unpack(bytes: &[u8], width: u8, count: usize) -> Option<(Vec<u64>, &[u8])> {
-    if width > 64 {
-        return None;
-    }
-    let len = (count * usize::from(width)).div_ceil(8);
-    let (packed, rest) = bytes.split_at_checked(len)?;
-    let mask = (1_u128 << width) - 1;
-    let mut packed = packed.iter();
-    let (mut bits, mut have) = (0_u128, 0_u32);
-    let mut values = Vec::with_capacity(count);
-    for _ in 0..count {
-        while have < u32::from(width) {
-            bits |= u128::from(*packed.next()?) << have;
-            have += 8;
-        }
-        values.push(u64::try_from(bits & mask).ok()?);
-        bits >>= width;
-        have -= u32::from(width);
-    }
-    Some((values, rest))
 }
