@@ -142,11 +142,11 @@ fn measure(index: &Index, docs: &Rows, queries: &Rows, truth: &[Vec<u32>], effor
                 scores[list],
                 &index.lists[list],
                 |_| true,
-                |place, score| {
+                |place, estimate| {
                     if truth.contains(&place.doc) {
                         seen.insert(place.doc);
                     }
-                    best.offer(place, score);
+                    best.offer(place, estimate.score);
                 },
             )
             .unwrap();

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use ostraca_search::filter::{Comparison, Field, Members, Operand, Test};
+use ostraca_search::filter::{Comparison, Field, Members, Operand, Pattern, Test};
 use ostraca_search::segment::{
     BlockWriter, Replaced, Replacement, Root, Statistics, checksum, index,
 };
@@ -459,6 +459,92 @@ proptest! {
             prop_assert_eq!(shown(&found), shown(&expected), "{:?}", query);
         }
     }
+}
+
+#[test]
+fn i_fold_exact_misses_none_whatever_the_codes_lose() {
+    // Sixteen components in codes of two bits: dozens of rows promise more than the nearest.
+    let mut state = 1_usize;
+    let mut content = || {
+        let mut word = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            WORDS[(state >> 33) % WORDS.len()]
+        };
+        let count = 1 + word().len() % 4 + word().len() % 4;
+        (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
+    };
+    let folded: Vec<Arc<Record>> = (0..2_000)
+        .map(|number| {
+            let mut record = Record::new(
+                format!("id {number:04}"),
+                ScopePath::root(),
+                content(),
+                number,
+            );
+            record.embedding = embedding(&record.content);
+            Arc::new(record)
+        })
+        .collect();
+    let collection = Collection::of(&[folded, Vec::new()]);
+    for least in [None, Some(0.9)] {
+        for _ in 0..100 {
+            let Embedding::Ready { chunks, .. } = embedding(&content()) else {
+                panic!("no vector");
+            };
+            let query = Query {
+                mode: Mode::Semantic,
+                vector: VectorSource::Given {
+                    profile: PROFILE.to_owned(),
+                    values: chunks[0].vector.clone(),
+                },
+                limit: 3,
+                min_score: least,
+                effort: Effort::Exact,
+                few: Few { rows: 0, bytes: 0 },
+                ..Query::new(1_000)
+            };
+            let (found, steps) = collection.ask(&query);
+            assert_eq!(shown(&found), shown(&collection.ask_whole(&query)));
+            assert_eq!(steps.len(), 2);
+        }
+    }
+}
+
+#[test]
+fn i_fold_a_row_that_was_not_read_may_come_before_those_it_ties_with() {
+    let record = |number: i64, content: &str, kind: &str| {
+        let id = format!("id {number:02}");
+        let mut record = Record::new(id, ScopePath::root(), content.to_owned(), number);
+        record.kind = Some(kind.to_owned());
+        Arc::new(record)
+    };
+    // No index tells that five rows do not satisfy the filter, and they score most: with
+    // the tail's best they are the six that are read.
+    let mut folded: Vec<Arc<Record>> = (0..5)
+        .map(|number| record(number, "amber", "other"))
+        .collect();
+    folded.push(record(40, "amber dune ember", "wanted"));
+    let tail = vec![
+        record(20, "amber dune", "wanted"),
+        record(30, "amber dune ember", "wanted"),
+    ];
+    let collection = Collection::of(&[folded, tail]);
+    let query = Query {
+        text: Some("amber".to_owned()),
+        mode: Mode::Keyword,
+        filter: Some(Filter::Leaf {
+            field: Field::Kind,
+            test: Test::Regex(Pattern::parse("^wanted").unwrap()),
+        }),
+        limit: 2,
+        few: Few { rows: 0, bytes: 0 },
+        ..Query::new(1_000)
+    };
+    let (found, _) = collection.ask(&query);
+    assert_eq!(shown(&found), shown(&collection.ask_whole(&query)));
+    assert_eq!(found.hits[1].record.id, "id 40");
 }
 
 #[test]

@@ -22,6 +22,20 @@ pub struct Place {
     pub chunk: u16,
 }
 
+/// What an entry says of its vector's cosine with the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The likeliest, −1 to 1.
+    pub score: f32,
+    /// How far off that is at most, except for one entry in ten thousand; 0 to 2.
+    pub error: f32,
+}
+
+/// The error of an estimate in steps of its codes. Of four million estimates of real
+/// vectors (384 components, codes of two bits) half are off by 0.22 steps, one in a
+/// hundred by 0.84, one in ten thousand by 1.26.
+const ERROR_STEPS: f32 = 1.25;
+
 /// The shape of the entries of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryLayout {
@@ -144,14 +158,14 @@ fn from_bf16(bytes: [u8; 2]) -> f32 {
 ///
 /// `base` is the score of the entries' list, as [`Centroids::rank`] gave it;
 /// `accept` is asked by document before anything is computed; `sink` takes each
-/// entry's place and estimate, which is always a number.
+/// entry's place and estimate, whose parts are always numbers.
 pub fn scan(
     layout: EntryLayout,
     query: &PreparedQuery,
     base: f32,
     entries: &[u8],
     mut accept: impl FnMut(u32) -> bool,
-    mut sink: impl FnMut(Place, f32),
+    mut sink: impl FnMut(Place, Estimate),
 ) -> Result<(), ScanError> {
     let width = layout.width();
     if query.dimension() != layout.dimension {
@@ -186,7 +200,12 @@ pub fn scan(
         let estimate = base + query.dot(codes, layout.bits, line);
         // Damaged bytes may say anything; a score is still a cosine.
         let estimate = if estimate.is_nan() { -1.0 } else { estimate };
-        sink(place, estimate.clamp(-1.0, 1.0));
+        let estimate = Estimate {
+            score: estimate.clamp(-1.0, 1.0),
+            // The smaller of the two is the one that is a number.
+            error: (line.scale.abs() * ERROR_STEPS).min(2.0),
+        };
+        sink(place, estimate);
     }
     Ok(())
 }

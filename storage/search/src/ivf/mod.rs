@@ -9,6 +9,7 @@
 mod candidates;
 mod centroids;
 mod code;
+mod contenders;
 mod defaults;
 mod kernel;
 mod kmeans;
@@ -23,7 +24,8 @@ mod train;
 
 pub use candidates::{Candidate, Candidates};
 pub use centroids::{Centroids, CentroidsError, RankedList};
-pub use code::{Encoder, EntryLayout, Place, ScanError, scan};
+pub use code::{Encoder, EntryLayout, Estimate, Place, ScanError, scan};
+pub use contenders::Contenders;
 pub use defaults::{CENTROID_BITS, CODE_BITS, RERANK, effort_for, lists_for};
 pub use probe::{Effort, REACH, Run, could_improve, plan};
 pub use quantise::{Bits, PreparedQuery};

@@ -49,7 +49,7 @@ pub(crate) enum Outcome {
     Further,
 }
 
-/// Rows that tie with the last that is fetched, of which no more are.
+/// Of records that tie, so many are read at most to find which come first.
 const TIES: usize = 64;
 
 /// Answers a query from what has been fetched, or says what is missing.
@@ -143,11 +143,10 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Says that of a segment only these rows, the best, are in a lane.
-    fn cut(&mut self, rows: &[Scored]) {
-        let least = rows.iter().map(|row| row.score).min_by(f64::total_cmp);
+    /// Says that rows of a segment that do not score above this are in no lane.
+    fn cut(&mut self, at: f64) {
         self.are_whole = false;
-        self.cut_at = self.cut_at.into_iter().chain(least).max_by(f64::total_cmp);
+        self.cut_at = Some(self.cut_at.map_or(at, |other| other.max(at)));
     }
 }
 
@@ -180,15 +179,17 @@ impl Ranking<'_, '_> {
         self.correct(&mut lanes, &records);
         let (order, keyword, semantic) = self.order(&lanes, &records);
         let at_hand = |scored: &Scored| records.get(scored.doc).is_some();
+        let unread = best_unread(&order, &records);
         let is_sure = |scored: &Scored| {
-            at_hand(scored) && lanes.cut_at.is_none_or(|least| scored.score >= least)
+            at_hand(scored)
+                && lanes.cut_at.is_none_or(|least| scored.score >= least)
+                && unread.is_none_or(|unread| scored.score > unread)
         };
-        let found = match (self.mode, self.query.effort) {
-            // Of words, and where all is looked at, nothing that lies above a hit is missing.
-            (Mode::Keyword, _) | (Mode::Semantic, Effort::Exact) => {
-                order.iter().take_while(|scored| is_sure(scored)).count()
-            }
-            _ => order.iter().filter(|scored| at_hand(scored)).count(),
+        // Of words, and where all is looked at, nothing that lies above a hit is missing.
+        let found = if self.mode == Mode::Keyword || self.misses_nothing() {
+            order.iter().take_while(|scored| is_sure(scored)).count()
+        } else {
+            order.iter().filter(|scored| at_hand(scored)).count()
         };
         let is_missing_some = !lanes.are_whole || found < order.len();
         if found < self.query.limit && is_missing_some && self.round < MOST_ROUNDS {
@@ -308,8 +309,9 @@ impl Ranking<'_, '_> {
                 let rows = weights
                     .rank_rows(reach, wanted)
                     .map_err(|error| unreadable(reach.segment(), SegmentError::Postings(error)))?;
-                if rows.len() >= depth {
-                    lanes.cut(&rows);
+                let least = rows.iter().map(|row| row.score).min_by(f64::total_cmp);
+                if let Some(least) = least.filter(|_| rows.len() >= depth) {
+                    lanes.cut(least);
                 }
                 lanes.keyword.iter_mut().for_each(|lane| lane.extend(&rows));
             }
@@ -317,15 +319,20 @@ impl Ranking<'_, '_> {
         if let Some(vector) = self.vector {
             for (reach, probe) in self.reaches.iter().zip(&self.probes) {
                 let Some(probe) = probe else { continue };
-                let rows = probe.scan(reach, vector, depth, shelf)?;
+                let found = if self.misses_nothing() {
+                    let limit = self.widened(self.query.limit);
+                    probe.contenders(reach, vector, limit, self.cut.least, shelf)?
+                } else {
+                    probe.most_promising(reach, vector, depth, shelf)?
+                };
                 lanes.are_whole &= probe.is_exhaustive();
-                if rows.len() >= depth {
-                    lanes.cut(&rows);
+                if let Some(rest) = found.rest {
+                    lanes.cut(rest);
                 }
                 lanes
                     .semantic
                     .iter_mut()
-                    .for_each(|lane| lane.extend(&rows));
+                    .for_each(|lane| lane.extend(&found.rows));
             }
         }
         self.score_other_lane(&mut lanes)?;
@@ -366,14 +373,26 @@ impl Ranking<'_, '_> {
             Mode::Hybrid => (limit / 2).max(8),
             Mode::Semantic => RERANK.saturating_sub(10).max(limit / 2),
         };
-        let first = limit.saturating_add(more);
-        first.saturating_mul(4_usize.saturating_pow(self.round))
+        self.widened(limit.saturating_add(more))
+    }
+
+    fn widened(&self, count: usize) -> usize {
+        count.saturating_mul(4_usize.saturating_pow(self.round))
+    }
+
+    /// Whether every row that may be a hit is looked at itself, however many there are.
+    fn misses_nothing(&self) -> bool {
+        self.mode == Mode::Semantic && self.query.effort == Effort::Exact
     }
 
     /// The rows to fetch, by segment.
     fn promising(&self, lanes: &Lanes, records: &Records<'_>) -> Vec<(usize, BTreeSet<u32>)> {
-        let (order, ..) = self.order(lanes, records);
-        let spread = self.spread();
+        let (order, spread) = if self.misses_nothing() {
+            // An estimate says nothing of the order, nor of what is below a minimum.
+            (lanes.semantic.clone().unwrap_or_default(), usize::MAX)
+        } else {
+            (self.order(lanes, records).0, self.spread())
+        };
         let last = order.get(spread.saturating_sub(1)).map(|last| last.score);
         let ties = order
             .iter()
@@ -440,6 +459,16 @@ impl Ranking<'_, '_> {
             );
         }
     }
+}
+
+/// The score of the best record that has not been read, which may come before those that it
+/// ties with; nothing if enough of these have been read.
+fn best_unread(order: &[Scored], records: &Records<'_>) -> Option<f64> {
+    let is_read = |scored: &&Scored| records.get(scored.doc).is_some();
+    let best = order.iter().find(|scored| !is_read(scored))?.score;
+    let ties = |scored: &&Scored| scored.score.total_cmp(&best).is_eq();
+    let tying = order.iter().filter(is_read).filter(ties).count();
+    (tying < TIES).then_some(best)
 }
 
 /// Rounds after which everything has been looked at in any case.

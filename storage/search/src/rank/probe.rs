@@ -8,7 +8,10 @@ use super::doc::{Doc, Scored};
 use super::reach::{Reach, selectivity};
 use super::semantic::QueryVector;
 use super::shelf::{Shelf, unreadable};
-use crate::ivf::{Candidates, Effort, Place, RankedList, Run, effort_for, plan, scan};
+use crate::ivf::{
+    Candidate, Candidates, Contenders, Effort, Estimate, Place, RankedList, Run, effort_for, plan,
+    scan,
+};
 use crate::query::{self, Query};
 use crate::segment::{SegmentError, Vectors};
 use crate::snapshot::SegmentRef;
@@ -80,22 +83,60 @@ impl<'a> Probe<'a> {
         Ok(())
     }
 
-    /// The eligible rows whose codes promise most, with estimates of their cosines; some
-    /// are missing if lists are.
-    pub(super) fn scan(
+    /// The `limit` eligible rows whose codes promise most.
+    pub(super) fn most_promising(
         &self,
         reach: &Reach<'_>,
         vector: &QueryVector,
         limit: usize,
         shelf: &mut Shelf<'_>,
-    ) -> Result<Vec<Scored>, SearchError> {
+    ) -> Result<Found, SearchError> {
+        let mut candidates = Candidates::new(limit);
+        self.scan(reach, vector, shelf, |place, estimate| {
+            candidates.offer(place, estimate.score);
+        })?;
+        let best = candidates.into_sorted();
+        let last = best.last().filter(|_| best.len() >= limit);
+        let rest = last.map(|last| last.score);
+        Ok(Found::of(reach, best, rest))
+    }
+
+    /// Every eligible row that may be among the `limit` best.
+    pub(super) fn contenders(
+        &self,
+        reach: &Reach<'_>,
+        vector: &QueryVector,
+        limit: usize,
+        least: Option<f64>,
+        shelf: &mut Shelf<'_>,
+    ) -> Result<Found, SearchError> {
+        let mut contenders = Contenders::default();
+        self.scan(reach, vector, shelf, |place, estimate| {
+            contenders.offer(place, estimate);
+        })?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "estimates are not as precise as f32"
+        )]
+        let least = least.map(|least| least as f32);
+        let (best, rest) = contenders.of_the_best(limit, least);
+        Ok(Found::of(reach, best, rest))
+    }
+
+    /// Gives the estimates of eligible rows; some are missing if lists are.
+    fn scan(
+        &self,
+        reach: &Reach<'_>,
+        vector: &QueryVector,
+        shelf: &mut Shelf<'_>,
+        mut sink: impl FnMut(Place, Estimate),
+    ) -> Result<(), SearchError> {
         let mut scores = vec![0.0_f32; self.ranked.len()];
         for list in &self.ranked {
             if let Some(score) = scores.get_mut(list.list) {
                 *score = list.score;
             }
         }
-        let mut candidates = Candidates::new(limit);
         let eligible = reach.eligible();
         for run in &self.runs {
             let lists = shelf.entries(self.segment, self.vectors, run.start..run.end)?;
@@ -107,19 +148,34 @@ impl<'a> Probe<'a> {
                     base,
                     &entries,
                     |row| eligible.contains(row),
-                    |place: Place, score| candidates.offer(place, score),
+                    &mut sink,
                 )
                 .map_err(|error| unreadable(self.segment, SegmentError::Codes(error)))?;
             }
         }
-        Ok(candidates
-            .into_sorted()
-            .into_iter()
-            .map(|candidate| Scored {
-                doc: Doc::Row(reach.index(), candidate.place.doc),
-                score: f64::from(candidate.score),
-            })
-            .collect())
+        Ok(())
+    }
+}
+
+/// What the codes of a segment say.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Rows with estimates of their cosines, the best first.
+    pub(super) rows: Vec<Scored>,
+    /// If there are others, what they are thought to stay below.
+    pub(super) rest: Option<f64>,
+}
+
+impl Found {
+    fn of(reach: &Reach<'_>, best: Vec<Candidate>, rest: Option<f32>) -> Self {
+        let rows = best.into_iter().map(|candidate| Scored {
+            doc: Doc::Row(reach.index(), candidate.place.doc),
+            score: f64::from(candidate.score),
+        });
+        Self {
+            rows: rows.collect(),
+            rest: rest.map(f64::from),
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use super::data::clustered;
 use crate::ivf::centroids::HEADER;
 use crate::ivf::order::path;
 use crate::ivf::{
-    Assigner, Bits, Centroids, CentroidsError, Encoder, Place, PreparedQuery, Reservoir, Rows,
-    Training, scan, train,
+    Assigner, Bits, Centroids, CentroidsError, Encoder, Estimate, Place, PreparedQuery, Reservoir,
+    Rows, Training, scan, train,
 };
 use crate::vector::{dot, normalised};
 
@@ -59,7 +59,7 @@ fn few_equal_and_extreme_vectors_are_indexed_and_scored() {
                 for ranked in centroids.rank(&query) {
                     assert!(ranked.score.is_finite());
                     let entries = &lists[ranked.list];
-                    let sink = |place: Place, score: f32| {
+                    let sink = |place: Place, Estimate { score, .. }: Estimate| {
                         assert!((-1.0..=1.0).contains(&score), "{score}");
                         seen[place.doc as usize] += 1;
                     };

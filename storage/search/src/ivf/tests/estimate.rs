@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::data::{clustered, normal};
 use crate::ivf::random::Random;
 use crate::ivf::{
-    Assigner, Bits, Candidates, Encoder, EntryLayout, Place, PreparedQuery, Rows, ScanError,
-    Training, scan, train,
+    Assigner, Bits, Candidates, Encoder, EntryLayout, Estimate, Place, PreparedQuery, Rows,
+    ScanError, Training, scan, train,
 };
 use crate::vector::{dot, normalised};
 
@@ -20,6 +20,14 @@ fn random_units(count: usize, dimension: usize, seed: u64) -> Rows {
 
 /// The differences between estimated and exact cosines.
 fn errors(rows: &Rows, queries: &Rows, bits: Bits) -> Vec<f32> {
+    let all = estimates(rows, queries, bits);
+    all.iter()
+        .map(|(estimate, exact)| estimate.score - exact)
+        .collect()
+}
+
+/// Estimated and exact cosines.
+fn estimates(rows: &Rows, queries: &Rows, bits: Bits) -> Vec<(Estimate, f32)> {
     let training = Training {
         lists: 8,
         bits: Bits::Four,
@@ -33,14 +41,14 @@ fn errors(rows: &Rows, queries: &Rows, bits: Bits) -> Vec<f32> {
         let list = assigner.assign(row).primary;
         encoder.encode(row, list, Place { doc, chunk: 3 }, &mut lists[list]);
     }
-    let mut errors = Vec::new();
+    let mut estimates = Vec::new();
     for query in queries.iter() {
         let prepared = PreparedQuery::new(query);
         for ranked in centroids.rank(&prepared) {
             let entries = &lists[ranked.list];
-            let sink = |place: Place, score: f32| {
+            let sink = |place: Place, estimate: Estimate| {
                 assert_eq!(place.chunk, 3);
-                errors.push(score - dot(query, rows.at(place.doc as usize)));
+                estimates.push((estimate, dot(query, rows.at(place.doc as usize))));
             };
             scan(
                 encoder.layout(),
@@ -53,8 +61,28 @@ fn errors(rows: &Rows, queries: &Rows, bits: Bits) -> Vec<f32> {
             .unwrap();
         }
     }
-    assert_eq!(errors.len(), rows.len() * queries.len());
-    errors
+    assert_eq!(estimates.len(), rows.len() * queries.len());
+    estimates
+}
+
+#[test]
+fn estimates_are_no_further_off_than_they_say() {
+    for (dimension, bits) in [
+        (16, Bits::Two),
+        (64, Bits::Two),
+        (384, Bits::Two),
+        (64, Bits::Four),
+    ] {
+        let rows = clustered(800, dimension, 1.0, 5);
+        let queries = random_units(100, dimension, 6);
+        let estimates = estimates(&rows, &queries, bits);
+        let further = estimates
+            .iter()
+            .filter(|(estimate, exact)| (estimate.score - exact).abs() > estimate.error)
+            .count();
+        let share = further as f64 / estimates.len() as f64;
+        assert!(share < 5e-4, "{dimension} {bits:?}: {share}");
+    }
 }
 
 #[test]
@@ -119,8 +147,9 @@ proptest! {
     ) {
         let layout = EntryLayout { dimension: 11, bits: Bits::Two };
         let query = PreparedQuery::new(&[0.3; 11]);
-        let scanned = scan(layout, &query, base, &bytes, |_| true, |_, score| {
+        let scanned = scan(layout, &query, base, &bytes, |_| true, |_, Estimate { score, error }| {
             assert!((-1.0..=1.0).contains(&score), "{score}");
+            assert!((0.0..=2.0).contains(&error), "{error}");
         });
         prop_assert_eq!(scanned.is_ok(), bytes.len() % layout.width() == 0);
     }

@@ -1,7 +1,7 @@
 use super::data::clustered;
 use crate::ivf::{
-    Assigner, Bits, Candidates, Effort, Encoder, Place, PreparedQuery, RERANK, RankedList, Rows,
-    Training, lists_for, plan, scan, train,
+    Assigner, Bits, Candidates, Effort, Encoder, Estimate, Place, PreparedQuery, RERANK,
+    RankedList, Rows, Training, lists_for, plan, scan, train,
 };
 use crate::vector::dot;
 
@@ -45,7 +45,7 @@ fn recall(rows: &Rows, queries: &[Vec<f32>], rerank: impl Fn(f32) -> f32) -> f64
                     .unwrap()
                     .score;
                 let entries = &lists[list];
-                let sink = |place, score| candidates.offer(place, score);
+                let sink = |place, estimate: Estimate| candidates.offer(place, estimate.score);
                 scan(encoder.layout(), &prepared, base, entries, |_| true, sink).unwrap();
             }
         }
